@@ -523,13 +523,10 @@ export interface InboundWebhookPeople {
 }
 
 export interface InboundWebhooks {
-  attempts: Generated<number>;
   body: Buffer;
   digest: Buffer;
   error: string | null;
   id: string;
-  is_indexed: Generated<boolean>;
-  processed_at: string | null;
   received_at: Generated<string>;
   tenant_id: number;
 }
@@ -1152,6 +1149,13 @@ export interface UnroutedChanges {
   version: string;
 }
 
+export interface WaitingWebhooks {
+  attempts: Generated<number>;
+  id: string;
+  received_at: Generated<string>;
+  tenant_id: number;
+}
+
 export interface WebhookAttempts {
   at: string;
   delivery_id: string;
@@ -1300,6 +1304,7 @@ export interface DB {
   thread_owners: ThreadOwners;
   trusted_documents: TrustedDocuments;
   unrouted_changes: UnroutedChanges;
+  waiting_webhooks: WaitingWebhooks;
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
   webhook_endpoints: WebhookEndpoints;

@@ -70,11 +70,11 @@ export async function addPersonsMessages(
     1,
   );
   await fill(
-    `insert into inbound_webhooks (tenant_id, digest, id, body, received_at, processed_at, is_indexed)
+    `insert into inbound_webhooks (tenant_id, digest, id, body, received_at)
      select $1::bigint, sha256(convert_to(n::text, 'UTF8')), m.id, convert_to(jsonb_build_object('object', 'whatsapp_business_account', 'entry',
        jsonb_build_array(jsonb_build_object('id', '1', 'changes', jsonb_build_array(jsonb_build_object('field', 'messages', 'value',
          jsonb_build_object('messages', jsonb_build_array(jsonb_build_object('from', p.phone_key, 'id', wamid, 'type', 'text',
-           'text', jsonb_build_object('body', 'Hello ' || n)))))))))::text, 'UTF8'), at, at, true
+           'text', jsonb_build_object('body', 'Hello ' || n)))))))))::text, 'UTF8'), at
      from made m join contacts p on p.tenant_id = $1 and p.id = $2::bigint + c where n % ${every} = 0 or n % 10 = 1`,
     2,
   );

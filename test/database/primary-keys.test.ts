@@ -25,6 +25,7 @@ const FAST = [
   'message_pricing',
   'messages',
   'outbox',
+  'waiting_webhooks',
   'webhook_deliveries',
 ];
 

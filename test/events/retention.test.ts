@@ -220,8 +220,10 @@ test('a month with a pending delivery (replayed late) is kept, with its attempts
 
 test('processed inbound webhooks are removed after 14 days; pending ones stay', async () => {
   const { database, tenant } = gateway;
-  const insert = `insert into inbound_webhooks (tenant_id, digest, id, body, received_at, processed_at)
-    select $1, sha256($2::bytea), gen_random_uuid(), $2::bytea, to_timestamp($3 / 1000.0), case when $4 then now() end`;
+  const insert = `with w as (
+      insert into inbound_webhooks (tenant_id, digest, id, body, received_at)
+      select $1, sha256($2::bytea), gen_random_uuid(), $2::bytea, to_timestamp($3 / 1000.0) returning *
+    ) insert into waiting_webhooks select tenant_id, id, received_at, 0 from w where not $4`;
   for (const [body, days, processed] of [
     ['old', 15, true],
     ['waiting', 15, false],

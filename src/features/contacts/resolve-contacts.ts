@@ -2,8 +2,9 @@ import type { Db } from '../../database/database.ts';
 import type { NetworkPerson } from '../../network/network.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { Evidence } from './recognition/evidence.ts';
+import { listExisting } from './recognition/persons.sql.ts';
 import { recognise } from './recognition/recognise.ts';
-import { listExisting, portfoliosOf } from './recognition/store.ts';
+import { portfoliosOf } from './recognition/store.ts';
 
 /** A person as a webhook describes them, or both sides of an identity change. */
 export interface Sender {

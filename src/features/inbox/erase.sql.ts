@@ -23,7 +23,7 @@ export interface RewrittenWebhook {
   readonly people: readonly number[];
 }
 
-/** Replaces bodies, removes the index entries of erased people, and clears errors, which may quote personal data. */
+/** Replaces bodies, removes the index entries of erased people, and replaces errors, which may quote personal data. */
 export async function rewriteWebhooks(trx: Db, tenantId: number, webhooks: readonly RewrittenWebhook[]): Promise<void> {
   const ids = webhooks.map(webhook => webhook.id);
   const removed = webhooks.flatMap(({ id, people }) => people.map(person => ({ id, person })));
@@ -33,7 +33,7 @@ export async function rewriteWebhooks(trx: Db, tenantId: number, webhooks: reado
       using unnest(${removed.map(({ person }) => person)}::bigint[], ${removed.map(({ id }) => id)}::uuid[]) as l (person, webhook_id)
       where p.tenant_id = ${tenantId} and p.person = l.person and p.webhook_id = l.webhook_id
     )
-    update inbound_webhooks w set body = b.body, error = null
+    update inbound_webhooks w set body = b.body, error = case when w.error is not null then 'removed with a person' end
     from unnest(${ids}::uuid[], ${webhooks.map(webhook => webhook.body)}::bytea[]) as b (id, body)
     where w.tenant_id = ${tenantId} and w.id = b.id and w.id = any(${ids}::uuid[])`.execute(trx);
 }

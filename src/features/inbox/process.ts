@@ -13,7 +13,7 @@ import { indexPeople } from './people.ts';
 import { readBody } from './read-body.ts';
 import { removeErased } from './remove-erased.ts';
 import { routeUpdates } from './route-updates.ts';
-import { type ClaimKind, claimWebhooks, markFailed, markProcessed, type WaitingWebhook } from './webhooks.sql.ts';
+import { type ClaimKind, claimWebhooks, markFailed, removeProcessed, type WaitingWebhook } from './webhooks.sql.ts';
 
 /**
  * Limits of one transaction, by count and by size: a webhook may hold 1,000 updates in 3 MB, or one. A transaction takes some twenty
@@ -93,7 +93,7 @@ async function processBatch(
       const apply = kind === 'failed' ? applyEach : applyUpdates;
       applied = await apply(trx, tenantId, updates, erased, first.now_ms);
       await indexPeople(trx, tenantId, new Map(webhooks.map(({ id, body }) => [id, body])));
-      await markProcessed(
+      await removeProcessed(
         trx,
         tenantId,
         claimed.map(webhook => webhook.id),

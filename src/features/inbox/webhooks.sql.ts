@@ -65,7 +65,9 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
         order by t.place offset 0
       ) a order by a.tenant_id, a.digest
       on conflict (tenant_id, digest) do nothing
-      returning tenant_id
+      returning tenant_id, id
+    ), queued as (
+      insert into waiting_webhooks (tenant_id, id) select tenant_id, id from stored
     )
     select array(select distinct tenant_id from stored) as tenant_ids,
       array(select place from addresses where not is_current) as stale`.execute(db);
@@ -84,11 +86,16 @@ export async function requeueWebhook(
   body: Buffer,
   receivedAt: string,
 ): Promise<void> {
-  await trx
-    .insertInto('inbound_webhooks')
-    .values({ tenant_id: tenantId, digest, id, body, received_at: receivedAt })
-    .onConflict(oc => oc.columns(['tenant_id', 'digest']).doNothing())
-    .execute();
+  await sql`
+    with stored as (
+      insert into inbound_webhooks (tenant_id, digest, id, body, received_at)
+      values (${tenantId}::bigint, ${digest}::bytea, ${id}::uuid, ${body}::bytea, ${receivedAt}::timestamptz)
+      on conflict (tenant_id, digest) do nothing
+      returning tenant_id, id, received_at
+    )
+    insert into waiting_webhooks (tenant_id, id, received_at) select tenant_id, id, received_at from stored`.execute(
+    trx,
+  );
 }
 
 export interface WaitingWebhook {
@@ -108,7 +115,7 @@ const CLAIM_CONDITION = {
   failed: sql`attempts > 0 and received_at + make_interval(secs => attempts * attempts) <= now()`,
 } as const;
 
-/** Locks the oldest pending webhooks: at least one, and little more than `maxBytes` in total. */
+/** Locks the oldest waiting webhooks: at least one, and little more than `maxBytes` in total. */
 export async function claimWebhooks(
   trx: Db,
   tenantId: number,
@@ -117,22 +124,26 @@ export async function claimWebhooks(
   maxBytes: number,
 ): Promise<WaitingWebhook[]> {
   const { rows } = await sql<WaitingWebhook>`
-    select id, body, attempts, received_at, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms from inbound_webhooks
-    where tenant_id = ${tenantId} and processed_at is null and id = any(array(
+    select q.id, w.body, q.attempts, q.received_at, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
+    from waiting_webhooks q
+    cross join lateral (select w.body from inbound_webhooks w where w.tenant_id = q.tenant_id and w.id = q.id offset 0) w
+    where q.tenant_id = ${tenantId} and q.id = any(array(
       select id from (
-        select id, sum(octet_length(body)) over (order by id) - octet_length(body) as bytes_before from (
-          select id, body from inbound_webhooks where tenant_id = ${tenantId} and processed_at is null and ${CLAIM_CONDITION[kind]} order by id limit ${limit}
-        ) oldest
+        select o.id, sum(octet_length(w.body)) over (order by o.id) - octet_length(w.body) as bytes_before
+        from (
+          select tenant_id, id from waiting_webhooks
+          where tenant_id = ${tenantId} and ${CLAIM_CONDITION[kind]} order by id limit ${limit}
+        ) o
+        cross join lateral (select w.body from inbound_webhooks w where w.tenant_id = o.tenant_id and w.id = o.id offset 0) w
       ) measured where bytes_before < ${maxBytes}))
-    order by id for update skip locked`.execute(trx);
+    order by q.id for update of q skip locked`.execute(trx);
   return rows;
 }
 
-/** Marks webhooks as processed and indexed by person (see `indexPeople`). */
-export async function markProcessed(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
+/** Removes webhooks from the queue. They must be indexed by person (see `indexPeople`), because what is not waiting is found by that. */
+export async function removeProcessed(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
   await trx
-    .updateTable('inbound_webhooks')
-    .set({ processed_at: eb => eb.fn('now'), is_indexed: true })
+    .deleteFrom('waiting_webhooks')
     .where('tenant_id', '=', tenantId)
     .where('id', '=', eb => eb.fn.any(eb.val(ids)))
     .execute();
@@ -140,47 +151,43 @@ export async function markProcessed(trx: Db, tenantId: number, ids: readonly str
 
 /** Counts a failed attempt, unless another process has taken over the lane. After `maxAttempts` the webhook is given up. */
 export async function markFailed(db: Db, lane: LaneRef, id: string, error: string, maxAttempts: number): Promise<void> {
-  await db
-    .updateTable('inbound_webhooks')
-    .set(eb => ({
-      attempts: eb('attempts', '+', 1),
-      error,
-      processed_at: eb
-        .case()
-        .when(eb('attempts', '+', 1), '>=', maxAttempts)
-        .then(eb.fn<string>('now'))
-        .end(),
-    }))
-    .where('tenant_id', '=', lane.tenantId)
-    .where('id', '=', id)
-    .where(isHeld(lane))
-    .execute();
+  await sql`
+    with given_up as (
+      delete from waiting_webhooks
+      where tenant_id = ${lane.tenantId} and id = ${id}::uuid and attempts + 1 >= ${maxAttempts} and ${isHeld(lane)} returning id
+    ), kept as (
+      update waiting_webhooks set attempts = attempts + 1
+      where tenant_id = ${lane.tenantId} and id = ${id}::uuid and attempts + 1 < ${maxAttempts} and ${isHeld(lane)} returning id
+    )
+    update inbound_webhooks set error = ${error}::text
+    where tenant_id = ${lane.tenantId} and id in (select id from given_up union all select id from kept)`.execute(db);
 }
 
-/** Tenants with pending webhooks, by a loose index scan; see `Queue.dueLanes`. */
+/** Tenants with waiting webhooks, by a loose index scan; see `Queue.dueLanes`. */
 export const dueInboxLanes = sql<{ tenant_id: number; key: string }>`
   with recursive waiting as (
-    (select tenant_id from inbound_webhooks where processed_at is null order by tenant_id limit 1)
+    (select tenant_id from waiting_webhooks order by tenant_id limit 1)
     union all
-    select (select i.tenant_id from inbound_webhooks i where i.processed_at is null and i.tenant_id > w.tenant_id order by i.tenant_id limit 1)
+    select (select i.tenant_id from waiting_webhooks i where i.tenant_id > w.tenant_id order by i.tenant_id limit 1)
     from waiting w where w.tenant_id is not null
   )
   select tenant_id, tenant_id::text as key from waiting where tenant_id is not null`;
 
-/** Pending webhooks of each lane; see `listLanes`. */
+/** Waiting webhooks of each lane; see `listLanes`. */
 export const inboxBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id::text as key, count(*) as count, min(received_at) as oldest_at
-  from inbound_webhooks where ${inAccount(tenantId)} and processed_at is null group by tenant_id`;
+  from waiting_webhooks where ${inAccount(tenantId)} group by tenant_id`;
 
 /** Deletes processed and given-up webhooks received before an instant, at most `limit`. @returns the number deleted */
 export async function deleteOldWebhooks(db: Db, before: string, limit: number): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     /* cross-tenant: one retention period for all tenants */
     with old as (
-      select tenant_id, digest from inbound_webhooks where received_at < ${before} and processed_at is not null
-      order by received_at limit ${limit} for update skip locked
+      select w.tenant_id, w.id from inbound_webhooks w
+      where w.received_at < ${before} and not exists (select from waiting_webhooks q where q.tenant_id = w.tenant_id and q.id = w.id)
+      order by w.received_at limit ${limit} for update of w skip locked
     ), removed as (
-      delete from inbound_webhooks w using old o where w.tenant_id = o.tenant_id and w.digest = o.digest returning w.tenant_id, w.id
+      delete from inbound_webhooks w using old o where w.tenant_id = o.tenant_id and w.id = o.id returning w.tenant_id, w.id
     ), unindexed as (
       delete from inbound_webhook_people p using removed r where p.tenant_id = r.tenant_id and p.webhook_id = r.id
     )
@@ -209,7 +216,7 @@ export async function insertPeople(
     on conflict do nothing`.execute(trx);
 }
 
-/** Webhooks that are indexed under one of these people, and those not indexed yet. */
+/** Webhooks that are indexed under one of these people, and those that are not indexed: waiting and failed ones. */
 export async function listWebhooksOf(
   db: Db,
   tenantId: number,
@@ -224,8 +231,11 @@ export async function listWebhooksOf(
        where p.tenant_id = ${tenantId} and p.person = any(${people}::bigint[]) and p.webhook_id > ${after}::uuid
        order by p.webhook_id limit ${limit})
       union
-      (select u.id from inbound_webhooks u
-       where u.tenant_id = ${tenantId} and not u.is_indexed and u.id > ${after}::uuid order by u.id limit ${limit})))
+      (select q.id from waiting_webhooks q
+       where q.tenant_id = ${tenantId} and q.id > ${after}::uuid order by q.id limit ${limit})
+      union
+      (select f.id from inbound_webhooks f
+       where f.tenant_id = ${tenantId} and f.error is not null and f.id > ${after}::uuid order by f.id limit ${limit})))
     order by w.id limit ${limit}`.execute(db);
   return rows;
 }

@@ -66,7 +66,7 @@ export async function drain(fixture: Fixture): Promise<Result> {
   try {
     await setWebhookUrl(network, gateway.url);
     // As autovacuum may have left them: queues are emptied and filled by the hundred thousand.
-    await fixture.pool.query('analyze outbox, inbound_webhooks');
+    await fixture.pool.query('analyze outbox, waiting_webhooks, inbound_webhooks');
     await setHold(fixture, true);
     printProgress(`drain: filling ${BACKLOG + WARM_UP} contacts …`);
     const sender = await addSender(fixture, network, 0, BACKLOG + WARM_UP, FASTEST);
@@ -188,7 +188,7 @@ async function settled({ pool }: Fixture, network: string): Promise<void> {
   const deadline = performance.now() + PATIENCE_MS;
   for (;;) {
     const { pending } = await webhooks(network);
-    const { rows } = await pool.query('select from inbound_webhooks where processed_at is null limit 1');
+    const { rows } = await pool.query('select from waiting_webhooks limit 1');
     if (pending === 0 && rows.length === 0) break;
     if (performance.now() > deadline) throw new Error('The statuses were not applied.');
     await sleep(250);

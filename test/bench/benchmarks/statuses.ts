@@ -121,9 +121,7 @@ async function round(
   );
   const takenSeconds = (performance.now() - started) / 1_000;
   for (;;) {
-    const { rows } = await fixture.pool.query<{ count: number }>(
-      'select count(*)::int as count from inbound_webhooks where processed_at is null',
-    );
+    const { rows } = await fixture.pool.query<{ count: number }>('select count(*)::int as count from waiting_webhooks');
     if (rows[0]?.count === 0) break;
     await sleep(5);
   }

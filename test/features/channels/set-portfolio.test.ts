@@ -47,9 +47,7 @@ const write = (phoneNumberId: string, message: object) =>
   gateway.emulator.inbound({ text: 'Hello', ...message, phoneNumberId } as Inbound);
 const read = async (): Promise<void> => {
   await gateway.emulator.settled();
-  await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
-  );
+  await eventually(async () => expect(await gateway.database.query('select 1 from waiting_webhooks')).toEqual([]));
 };
 const contactsOf = async (tenant: TestTenant): Promise<{ id: string; databaseId: number }[]> =>
   dataOf(await gateway.graphql('{ contacts { nodes { id databaseId } } }', {}, tenant.token))['contacts'].nodes;

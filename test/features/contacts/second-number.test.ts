@@ -18,9 +18,7 @@ afterAll(() => gateway.stop());
 const write = async (from: string, text: string): Promise<void> => {
   gateway.emulator.inbound({ from, text, phoneNumberId: gateway.tenant.phoneNumberId });
   await gateway.emulator.settled();
-  await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
-  );
+  await eventually(async () => expect(await gateway.database.query('select 1 from waiting_webhooks')).toEqual([]));
 };
 const create = async (phone: string): Promise<number> => {
   const { status, body } = await rest('POST', '/contacts', { firstname: 'Ada', phone });

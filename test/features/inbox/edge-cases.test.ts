@@ -58,7 +58,7 @@ const contactsOf = (tenant: TestTenant) =>
     [tenant.id],
   );
 const waiting = async (tenant: TestTenant) =>
-  gateway.database.query('select 1 from inbound_webhooks where tenant_id = $1 and processed_at is null', [tenant.id]);
+  gateway.database.query('select 1 from waiting_webhooks where tenant_id = $1', [tenant.id]);
 
 describe('characters that PostgreSQL cannot store', () => {
   test('U+0000 and lone surrogates are removed anywhere, and the message is kept', async () => {
@@ -226,8 +226,11 @@ describe('sizes', () => {
   test('a hundred failing webhooks do not block the next one', async () => {
     const tenant = await gateway.addTenant();
     await gateway.database.query(
-      `insert into inbound_webhooks (tenant_id, digest, id, body)
-       select $1, int4send(n), ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '{not json' from generate_series(1, 100) n`,
+      `with w as (
+         insert into inbound_webhooks (tenant_id, digest, id, body)
+         select $1, int4send(n), ('00000000-0000-7000-8000-' || lpad(n::text, 12, '0'))::uuid, '{not json' from generate_series(1, 100) n
+         returning tenant_id, id
+       ) insert into waiting_webhooks (tenant_id, id) select * from w`,
       [tenant.id],
     );
     await post(envelope(tenant, { contacts: [], messages: [text('14155550160', 'behind them')] }));
@@ -261,7 +264,9 @@ describe('sizes', () => {
     const tenant = await gateway.addTenant();
     const body = envelope(tenant, { contacts: [], messages: [text('14155550170', 'nobody was told')] });
     await gateway.database.query(
-      `insert into inbound_webhooks (tenant_id, digest, id, body) values ($1, '\\x01', gen_random_uuid(), $2)`,
+      `with w as (
+         insert into inbound_webhooks (tenant_id, digest, id, body) values ($1, '\\x01', gen_random_uuid(), $2) returning tenant_id, id
+       ) insert into waiting_webhooks (tenant_id, id) select * from w`,
       [tenant.id, Buffer.from(body)],
     );
     await eventually(async () => expect((await messagesOf(tenant)).map(row => row.body)).toEqual(['nobody was told']));

@@ -32,7 +32,7 @@ test('a processed webhook is found by the people in it only; a webhook that is n
   await deliver('5511987654321');
   await deliver('4915112345678');
   await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where is_indexed')).toHaveLength(2),
+    expect(await gateway.database.query('select 1 from inbound_webhook_people')).toHaveLength(2),
   );
   // In the form that all spellings of the number share.
   const ofBrazil = await found('551187654321');
@@ -40,6 +40,13 @@ test('a processed webhook is found by the people in it only; a webhook that is n
   expect(ofBrazil[0]).toContain('5511987654321');
   expect(await found('551187654321', '4915112345678')).toHaveLength(2);
   expect(await found('33123456789')).toEqual([]);
-  await gateway.database.query(`update inbound_webhooks set is_indexed = false`);
+  const [failed, waiting] = await gateway.database.query<{ id: string }>('select id from inbound_webhooks order by id');
+  await gateway.database.query(`update inbound_webhooks set error = 'given up' where id = $1`, [failed?.id]);
+  expect(await found('33123456789')).toHaveLength(1);
+  // Far ahead, so that no process claims it.
+  await gateway.database.query(
+    `insert into waiting_webhooks (tenant_id, id, received_at, attempts) values ($1, $2, now() + interval '1 day', 1)`,
+    [gateway.tenant.id, waiting?.id],
+  );
   expect(await found('33123456789')).toHaveLength(2);
 });

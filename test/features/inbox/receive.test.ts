@@ -224,7 +224,10 @@ test('a webhook of a thousand messages from a thousand people is stored complete
 test('a failing webhook does not block others, and is listed as unhandled', async () => {
   const tenant = await gateway.addTenant();
   await gateway.database.query(
-    `insert into inbound_webhooks (tenant_id, digest, id, body) values ($1, '\\x00', '00000000-0000-7000-8000-000000000001', '{not json')`,
+    `with w as (
+       insert into inbound_webhooks (tenant_id, digest, id, body)
+       values ($1, '\\x00', '00000000-0000-7000-8000-000000000001', '{not json') returning tenant_id, id
+     ) insert into waiting_webhooks (tenant_id, id) select * from w`,
     [tenant.id],
   );
   await post(inbound(tenant, text('14155550050', 'after it')));

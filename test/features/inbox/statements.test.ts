@@ -15,6 +15,8 @@ import {
   insertPeople,
   insertWebhooks,
   listWebhooksOf,
+  markFailed,
+  requeueWebhook,
   type StoredWebhook,
   type WaitingWebhook,
 } from '../../../src/features/inbox/webhooks.sql.ts';
@@ -57,6 +59,11 @@ test('webhooks are described as their row types say', async () => {
   ).toBeUndefined();
   expect(
     await describeColumns(database.url, db => rewriteWebhooks(db, 1, [{ id: ID, body: BYTES, people: [1] }])),
+  ).toBeUndefined();
+  const lane = { queue: 'inbox', tenantId: 1, key: '1', epoch: 1 };
+  expect(await describeColumns(database.url, db => markFailed(db, lane, ID, 'failed', 10))).toBeUndefined();
+  expect(
+    await describeColumns(database.url, db => requeueWebhook(db, 1, BYTES, ID, BYTES, new Date().toISOString())),
   ).toBeUndefined();
   expect(await describeColumns(database.url, db => deleteOldWebhooks(db, new Date().toISOString(), 1))).toEqual({
     count: 'integer',

@@ -50,9 +50,7 @@ async function steps(id: string): Promise<string[]> {
 
 const settled = async (): Promise<void> => {
   await gateway.emulator.settled();
-  await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toHaveLength(0),
-  );
+  await eventually(async () => expect(await gateway.database.query('select 1 from waiting_webhooks')).toHaveLength(0));
 };
 
 describe('lost, repeated and reordered webhooks', () => {

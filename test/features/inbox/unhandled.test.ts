@@ -31,11 +31,9 @@ const text = (tenant: TestTenant, id: string, more: object = {}) =>
 
 const processed = (tenant: TestTenant) =>
   eventually(async () =>
-    expect(
-      await gateway.database.query('select 1 from inbound_webhooks where tenant_id = $1 and processed_at is null', [
-        tenant.id,
-      ]),
-    ).toEqual([]),
+    expect(await gateway.database.query('select 1 from waiting_webhooks where tenant_id = $1', [tenant.id])).toEqual(
+      [],
+    ),
   );
 const changesOf = (tenant: TestTenant) =>
   gateway.database.query(

@@ -117,7 +117,7 @@ describe('concurrent sends', () => {
       [gateway.tenant.id],
     );
     await eventually(async () =>
-      expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toHaveLength(0),
+      expect(await gateway.database.query('select 1 from waiting_webhooks')).toHaveLength(0),
     );
     expect(usage?.matches).toBe(true);
   });

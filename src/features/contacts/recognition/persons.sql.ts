@@ -81,6 +81,19 @@ export async function loadPersons(
   return rows;
 }
 
+/**
+ * Each by its key: without statistics the planner expects so few contacts of a tenant that it reads all of them (3.8 instead of 0.04 ms).
+ * @returns those of the contacts that exist
+ */
+export async function listExisting(db: Db, tenantId: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
+  const { rows } = await sql<{ id: number }>`
+    select c.id from unnest(${ids}::bigint[]) as r (id)
+    cross join lateral (select c.id from contacts c where c.tenant_id = ${tenantId} and c.id = r.id offset 0) c`.execute(
+    db,
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
 export interface PersonUpdate {
   readonly id: number;
   readonly phone: string | null;

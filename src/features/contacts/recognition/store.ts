@@ -67,17 +67,6 @@ export async function clearPhones(
     .execute();
 }
 
-/** @returns those of the contacts that exist */
-export async function listExisting(db: Db, tenantId: number, ids: readonly number[]): Promise<ReadonlySet<number>> {
-  const rows = await db
-    .selectFrom('contacts')
-    .select('id')
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', anyOf(ids))
-    .execute();
-  return new Set(rows.map(({ id }) => id));
-}
-
 /** Moves the user ids of a portfolio to another one, except those that it already has. */
 export async function renamePortfolio(trx: Db, tenantId: number, from: string, to: string): Promise<void> {
   await trx

@@ -26,9 +26,7 @@ afterAll(() => gateway.stop());
 
 const read = async (): Promise<void> => {
   await gateway.emulator.settled();
-  await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
-  );
+  await eventually(async () => expect(await gateway.database.query('select 1 from waiting_webhooks')).toEqual([]));
 };
 const contactOf = async (phone: string) => (await rest('GET', `/contacts?search=${phone}`)).body.data[0];
 const sendTemplate = (phone: string, name: string) =>

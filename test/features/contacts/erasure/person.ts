@@ -125,7 +125,7 @@ async function settled({ database, emulator, tenant }: TestGateway): Promise<voi
   await eventually(async () => {
     const [row] = await database.query<Record<string, string>>(
       `select (select count(*) from outbox where tenant_id = $1) as queued,
-         (select count(*) from inbound_webhooks where tenant_id = $1 and processed_at is null) as unread,
+         (select count(*) from waiting_webhooks where tenant_id = $1) as unread,
          (select count(*) from bot_inbox where tenant_id = $1) as unanswered,
          (select count(*) from integration_deliveries where tenant_id = $1 and due_at is not null) as orders,
          (select count(*) from webhook_deliveries d join webhook_endpoints e on e.tenant_id = d.tenant_id and e.id = d.endpoint_id

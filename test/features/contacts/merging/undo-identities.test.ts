@@ -13,9 +13,7 @@ afterAll(() => gateway.stop());
 
 const read = async (): Promise<void> => {
   await gateway.emulator.settled();
-  await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
-  );
+  await eventually(async () => expect(await gateway.database.query('select 1 from waiting_webhooks')).toEqual([]));
 };
 async function write(tenant: TestTenant, message: { readonly from: string; readonly userId?: string }): Promise<void> {
   gateway.emulator.inbound({ text: 'Hello', ...message, phoneNumberId: tenant.phoneNumberId });

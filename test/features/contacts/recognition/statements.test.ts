@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ContactRow, PublicContact } from '../../../../src/features/contacts/contact.ts';
 import {
   findShared,
+  listExisting,
   loadPersons,
   type StoredPerson,
   updatePersons,
@@ -44,6 +45,10 @@ test('rows of updated persons match the type of contacts', async () => {
   expect(columns).toMatchObject({ id: 'bigint', firstname: 'text', country_id: 'smallint' } satisfies Partial<
     ColumnsOf<Pick<ContactRow, keyof PublicContact>>
   >);
+});
+
+test('existing contacts are described', async () => {
+  expect(await describeColumns(database.url, db => listExisting(db, 1, [1]))).toEqual({ id: 'bigint' });
 });
 
 test('rows of contacts that share a user id match their declared type', async () => {

@@ -24,9 +24,7 @@ const tell = async (tenant: TestTenant, field: string, value: object) => {
 };
 const read = async (): Promise<void> => {
   await gateway.emulator.settled();
-  await eventually(async () =>
-    expect(await gateway.database.query('select 1 from inbound_webhooks where processed_at is null')).toEqual([]),
-  );
+  await eventually(async () => expect(await gateway.database.query('select 1 from waiting_webhooks')).toEqual([]));
 };
 const contactsOf = (tenant: TestTenant) =>
   gateway.database.query<{ id: string; phone: string | null; opted_out_at: string | null }>(

@@ -62,9 +62,7 @@ export async function harnessFor(gateway: TestGateway): Promise<Harness> {
     async settled() {
       await gateway.emulator.settled();
       await eventually(async () =>
-        expect(
-          await harness.query('select 1 from inbound_webhooks where tenant_id = $1 and processed_at is null'),
-        ).toEqual([]),
+        expect(await harness.query('select 1 from waiting_webhooks where tenant_id = $1')).toEqual([]),
       );
     },
     async events(type) {
