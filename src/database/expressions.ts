@@ -50,3 +50,13 @@ export const unnest = <Alias extends string, Columns extends Readonly<Record<str
   sql<Rows<Columns>>`unnest(${sql.join(Object.values(columns))})`.as<Alias>(
     sql`${sql.ref(alias)} (${sql.join(Object.keys(columns).map(name => sql.ref(name)))})`,
   );
+
+/** An instant as text in the format of event payloads: `2026-11-21T07:58:39.120Z`. PostgreSQL's own JSON has another one. */
+export const isoTime = (instant: RawBuilder<unknown>): RawBuilder<string | null> =>
+  sql`to_char((${instant}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
+/** A column as event payloads show it: times by `isoTime`. */
+export const eventValue = (alias: string, column: string): RawBuilder<unknown> => {
+  const value = sql.raw(`${alias}.${column}`);
+  return /_(at|since|until)$/.test(column) ? isoTime(value) : value;
+};

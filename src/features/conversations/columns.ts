@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import { eventValue } from '../../database/expressions.ts';
 import { CONVERSATION_COLUMNS } from './conversation.ts';
 
 /** The tags of a conversation `v`. `float8`: the driver parses arrays of bigint as text. */
@@ -10,10 +11,10 @@ export const PUBLIC_CONVERSATION = sql.raw(
   `${CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', ')}, ${TAG_IDS}`,
 );
 
-/** A new conversation `v` as JSON. */
-export const NEW_CONVERSATION_JSON = sql.raw(
-  `jsonb_build_object(${CONVERSATION_COLUMNS.map(column => `'${column}', v.${column}`).join(', ')}, 'tag_ids', '[]'::jsonb)`,
-);
+/** A new conversation `v` as its events show it. */
+export const NEW_CONVERSATION_JSON = sql`jsonb_build_object(${sql.join(
+  CONVERSATION_COLUMNS.map(column => sql`${sql.lit(column)}, ${eventValue('v', column)}`),
+)}, 'tag_ids', '[]'::jsonb)`;
 
 /** The columns that `NEW_CONVERSATION_JSON` reads. */
 export const CONVERSATION_ROW = sql.raw(CONVERSATION_COLUMNS.map(column => `v.${column}`).join(', '));

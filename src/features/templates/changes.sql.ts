@@ -1,10 +1,15 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { eventValue } from '../../database/expressions.ts';
 import { TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
 
 /** Statements that apply the network's templates, a page or a batch of webhooks at a time. */
 
 const COLUMNS = sql.raw(TEMPLATE_COLUMNS.map(column => `t.${column}`).join(', '));
+
+/** A row as JSON, with times as the driver returns them. */
+const json = (alias: 'w' | 'b') =>
+  sql`to_jsonb(${sql.ref(alias)}) || jsonb_build_object(${sql.join(['created_at', 'updated_at'].map(column => sql`${sql.lit(column)}, ${eventValue(alias, column)}`))})`;
 
 /** A written row, and the same row before the write; null if it is new. */
 export interface ChangedTemplate {
@@ -54,7 +59,7 @@ export async function upsertTemplates(
       where t.tenant_id = excluded.tenant_id
       returning ${COLUMNS}
     )
-    select to_jsonb(w) as row, to_jsonb(b) as previous from written w left join before b on b.id = w.id order by w.name, w.language`.execute(
+    select ${json('w')} as row, ${json('b')} as previous from written w left join before b on b.id = w.id order by w.name, w.language`.execute(
     trx,
   );
   return rows;
@@ -100,7 +105,7 @@ export async function patchTemplates(
           is distinct from (b.status, b.quality, b.category, b.status_reason)
       returning ${COLUMNS}
     )
-    select coalesce(to_jsonb(w), to_jsonb(b)) as row, to_jsonb(b) as previous from before b left join written w on w.id = b.id order by b.id`.execute(
+    select coalesce(${json('w')}, ${json('b')}) as row, ${json('b')} as previous from before b left join written w on w.id = b.id order by b.id`.execute(
     trx,
   );
   return rows;

@@ -2,8 +2,10 @@ import { sql } from 'kysely';
 import type { Author } from '../../../core/author.ts';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
+import { eventValue } from '../../../database/expressions.ts';
 import { identitySpellings } from '../../../platform/phone.ts';
 import { ALL_COLUMNS, NEW_CONTACT, type NewContactRow } from '../../contacts/columns.ts';
+import { CONTACT_COLUMNS } from '../../contacts/contact.ts';
 import { CONVERSATION_ROW, firstAssignee, NEW_CONVERSATION_JSON } from '../../conversations/columns.ts';
 import { type Priority, SCHEDULED } from '../dispatch/lane.ts';
 import { eventName, MESSAGE_COLUMNS, type MessageRow } from '../message.ts';
@@ -68,7 +70,12 @@ export interface NewSend {
 const ID_BY_DATABASE = sql`message_id_at(floor(extract(epoch from clock_timestamp()) * 1000)::bigint, nextval('message_arrivals'))`;
 
 /** The message `m` as events show it: `EventMessage`. */
-const EVENT_COLUMNS = sql.raw(MESSAGE_COLUMNS.map(column => `m.${column} as ${eventName(column)}`).join(', '));
+const EVENT_COLUMNS = sql.join(
+  MESSAGE_COLUMNS.map(column => sql`${eventValue('m', column)} as ${sql.raw(eventName(column))}`),
+);
+
+/** The contact `c` as events show it. */
+const CONTACT_EVENT = sql`jsonb_build_object(${sql.join(CONTACT_COLUMNS.map(column => sql`${sql.lit(column)}, ${eventValue('c', column)}`))})`;
 
 /** The person in the event of a message, as `MessageContact`. */
 const PERSON = sql`jsonb_build_object('id', a.contact_id, 'firstname', a.firstname, 'lastname', a.lastname, 'phone', a.phone)`;
@@ -207,7 +214,7 @@ const acceptance = ({ creates, waits }: Variant) =>
         ${
           creates
             ? sql`select a.place, 0 as step, a.contact_event_id as id, 'contact.created' as type,
-          jsonb_build_object('contact', to_jsonb(c) - 'phone_key') as payload, c.id as contact_id, null::bigint as conversation_id
+          jsonb_build_object('contact', ${CONTACT_EVENT}) as payload, c.id as contact_id, null::bigint as conversation_id
         from a join c on a.is_made and c.id = a.contact_id
         union all `
             : sql``
@@ -222,7 +229,7 @@ const acceptance = ({ creates, waits }: Variant) =>
         from v join a on a.place = v.place where v.is_taken_over
         union all
         select a.place, 2, a.event_id, 'message.' || m.status, jsonb_build_object('message', to_jsonb(t), 'contact', ${PERSON})
-          || case when a.scheduled_at is null then '{}' else jsonb_build_object('scheduled_at', a.scheduled_at) end, m.contact_id, m.conversation_id
+          || case when a.scheduled_at is null then '{}' else jsonb_build_object('scheduled_at', ${eventValue('a', 'scheduled_at')}) end, m.contact_id, m.conversation_id
         from m join a on a.id = m.id, lateral (select ${EVENT_COLUMNS}) t
       ) x order by x.place, x.step
     ), u as (

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Db } from '../../../database/database.ts';
-import { anyIn, anyOf, clockTime } from '../../../database/expressions.ts';
+import { anyIn, anyOf, clockTime, isoTime } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -200,10 +200,6 @@ export interface Recorded {
   readonly retry_ms: number | null;
 }
 
-/** An instant in the format of event payloads. */
-const iso = (instant: RawBuilder<unknown>) =>
-  sql`to_char((${instant}) at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
-
 /**
  * Records attempts in one statement: the state of the deliveries, the log of attempts, and an event for each. The parameter is one
  * JSON value that contains the event payloads: fourteen arrays cost this process as much as a delivery. Back-offs count from the
@@ -216,8 +212,8 @@ export async function recordAttempts(trx: Db, recorded: readonly Recorded[]): Pr
     /* cross-tenant: a shard delivers for all tenants, each delivery by both of its keys */
     with given as materialized (
       select r.ordinality, r.value || jsonb_build_object('delivery', r.value -> 'delivery' || jsonb_build_object(
-          'next_attempt_at', ${iso(sql`n.now + (r.value ->> 'retry_ms')::float8 * interval '1 ms'`)},
-          'settled_at', case when r.value -> 'delivery' ->> 'status' <> 'pending' then ${iso(sql`n.now`)} end)) as value,
+          'next_attempt_at', ${isoTime(sql`n.now + (r.value ->> 'retry_ms')::float8 * interval '1 ms'`)},
+          'settled_at', case when r.value -> 'delivery' ->> 'status' <> 'pending' then ${isoTime(sql`n.now`)} end)) as value,
         (r.value -> 'tenant_id')::bigint as tenant_id, (r.value -> 'delivery' ->> 'id')::uuid as delivery_id,
         (r.value -> 'attempt' -> 'number')::integer as number
       from jsonb_array_elements(${JSON.stringify(recorded)}::jsonb) with ordinality as r, (select clock_timestamp() as now) n
