@@ -61,9 +61,13 @@ import type { Lanes } from '../lanes/runtime.ts';
 import { deleteOldLanes } from '../lanes/store/lanes.sql.ts';
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Resources } from '../schema/context.ts';
+import type { QueueName } from './lanes/backlogs.ts';
+
+/** A queue whose depth operators and accounts can see. */
+type ShownQueue = Queue & { readonly name: QueueName };
 
 /** The queues that a worker drains. */
-function queuesOf(resources: Resources): Queue[] {
+function queuesOf(resources: Resources): ShownQueue[] {
   const slots = resources.config.lanes.concurrency;
   const perTenant = { isPerTenant: true, slots };
   return [

@@ -1,7 +1,11 @@
 import { BOTS } from '../../features/bots/housekeeping.ts';
 import { botBacklog } from '../../features/bots/reply/replies.sql.ts';
+import { campaignBacklog } from '../../features/campaigns/run/backlog.sql.ts';
+import { CAMPAIGNS } from '../../features/campaigns/run/lane.ts';
 import { EXPORTS } from '../../features/contacts/exports/export.ts';
 import { exportBacklog } from '../../features/contacts/exports/exports.sql.ts';
+import { jobBacklog } from '../../features/conversations/jobs/backlog.sql.ts';
+import { CONVERSATION_JOBS } from '../../features/conversations/jobs/job.ts';
 import { INBOX, inboxBacklog } from '../../features/inbox/webhooks.sql.ts';
 import { integrationBacklog } from '../../features/integrations/orders/deliveries.sql.ts';
 import { INTEGRATIONS } from '../../features/integrations/orders/delivery.ts';
@@ -24,6 +28,8 @@ const OF_ACCOUNTS = {
   [MEDIA]: mediaBacklog,
   [BOTS]: botBacklog,
   [TEMPLATE_SYNCS]: syncBacklog,
+  [CAMPAIGNS]: campaignBacklog,
+  [CONVERSATION_JOBS]: jobBacklog,
 } as const;
 
 /** Backlogs of all queues, for operators. Webhooks are counted by shard, each of which serves all accounts. */
@@ -39,4 +45,5 @@ export const SERVED: Readonly<Partial<Record<QueueName, string>>> = {
   [OUTBOX]: 'Channel',
   [MEDIA]: 'Channel',
   [INTEGRATIONS]: 'Integration',
+  [CAMPAIGNS]: 'Campaign',
 };

@@ -12,6 +12,8 @@ const QUEUES: Readonly<Record<QueueName, string>> = {
   exports: 'Exports to be written.',
   bots: 'Inbound messages for bots to evaluate, and answers to send.',
   'template-syncs': 'Business accounts whose templates are due for a sync, a lane for each.',
+  campaigns: 'Recipients of running campaigns, a lane for each campaign.',
+  'conversation-jobs': 'Updates of many conversations in the background.',
   webhooks: 'Deliveries to webhook endpoints.',
 };
 
@@ -55,7 +57,7 @@ const Lane = builder.objectRef<AccountLane>('Lane').implement({
     }),
     subjectId: t.id({
       nullable: true,
-      description: 'Global id of the channel or integration that it serves; null if it serves the account.',
+      description: 'Global id of the channel, integration or campaign that it serves; null if it serves the account.',
       resolve({ queue, key }, _args, context) {
         const node = SERVED[queue as QueueName];
         const id = key.split(':')[1];

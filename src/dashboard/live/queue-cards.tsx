@@ -19,7 +19,8 @@ export function QueueCards() {
   const { t } = useTexts();
   const data = usePolling(LiveQueuesDocument, NONE);
   const channels = data?.channels?.nodes ?? [];
-  const lanes = data?.lanes ?? [];
+  // A campaign that is over leaves an idle lane.
+  const lanes = (data?.lanes ?? []).filter(({ queue, state }) => queue !== 'CAMPAIGNS' || state !== 'IDLE');
   const names = new Map(channels.map(({ id, name }) => [id, name]));
   // A channel that never sent has no lane yet.
   const unused = channels
