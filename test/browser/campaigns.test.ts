@@ -66,9 +66,15 @@ test('a campaign of 500 is written, previewed, started, paused and resumed from 
   const { page, faults } = await open('/campaigns');
   await page.getByRole('heading', { name: 'No campaign yet' }).waitFor();
   await page.getByRole('link', { name: 'New campaign' }).first().click();
+  // All that is missing is named at once, each until it is there.
+  await page.getByRole('button', { name: 'Save and preview' }).click();
+  const missing = page.locator('.campaign-form .field-error');
+  await expect.poll(() => missing.count()).toBe(3);
   await page.getByLabel('Name').fill('Orders of the week');
+  await expect.poll(() => missing.count()).toBe(2);
   await page.getByLabel(/^Newsletter/).check();
   await page.getByLabel('Template').selectOption({ label: 'order_ready · en_US · Utility' });
+  await expect.poll(() => missing.count()).toBe(0);
   const first = page.locator('.value-field').first();
   await first.getByRole('button', { name: 'Insert a field of the contact' }).click();
   await first.getByRole('menuitem', { name: 'First name' }).click();

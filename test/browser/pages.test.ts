@@ -2,7 +2,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../support/answers.ts';
+import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
@@ -75,6 +75,61 @@ test('two contacts are merged after a preview, and one is erased with a receipt'
   expect(faults).toEqual([]);
 });
 
+test('a search of contacts ends when the page is opened anew from the navigation', async () => {
+  const { page, faults } = await open('/contacts');
+  const field = page.getByLabel('Search contacts');
+  await field.fill('Person 123 ');
+  await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('Person 123');
+  await page.locator('.contact-row').getByText('Person 123').waitFor();
+  // The blank is not taken away from somebody who goes on typing.
+  expect(await field.inputValue()).toBe('Person 123 ');
+  await page.getByRole('navigation').getByRole('link', { name: 'Contacts' }).click();
+  await expect.poll(() => field.inputValue()).toBe('');
+  await page.getByText(/^2\d\d contacts$/).waitFor();
+  expect(new URL(page.url()).search).toBe('');
+  expect(faults).toEqual([]);
+});
+
+test('an address of a contact that does not exist says so, and can be closed', async () => {
+  const { page, faults } = await open('/contacts/999999');
+  const panel = page.getByRole('complementary');
+  await panel.getByText('There is no such contact.').waitFor();
+  await panel.getByRole('button', { name: 'Close' }).click();
+  await expect.poll(() => panel.count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
+test('the preview of a merge names what the contacts refer to', async () => {
+  const status = async (name: string): Promise<string> =>
+    payloadOf(await gateway.mutate('createContactStatus', { name }, 'contactStatus { id }')).contactStatus.id;
+  for (const [name, country] of [
+    ['Hot', 'PT'],
+    ['Cold', 'DE'],
+  ] as const) {
+    const input = {
+      firstName: `Twin ${name}`,
+      phone: `+1415558${name.length}000`,
+      statusId: await status(name),
+      country,
+    };
+    expect(payloadOf(await gateway.mutate('createContact', input)).userErrors).toEqual([]);
+  }
+  const { page, faults } = await open('/contacts?q=Twin&order=oldest');
+  await page.getByLabel('Select Twin Hot').check();
+  await page.getByLabel('Select Twin Cold').check();
+  await page.getByRole('button', { name: 'Merge 2' }).click();
+  const cells = async (name: string): Promise<string[]> =>
+    page
+      .getByRole('dialog')
+      .getByRole('row', { name: new RegExp(`^${name} `) })
+      .getByRole('cell')
+      .allInnerTexts();
+  await expect.poll(() => cells('Status')).toEqual(['Status', 'Hot', 'Cold']);
+  expect(await cells('Country')).toEqual(['Country', 'Portugal', 'Germany']);
+  expect(await cells('Type')).toEqual(['Type', 'Lead', '']);
+  expect(faults).toEqual([]);
+});
+
 test('a template is written with its preview, and a bot that is created answers its test', async () => {
   const { page, faults } = await open('/templates');
   await page.getByRole('button', { name: 'New template' }).click();
@@ -110,7 +165,10 @@ test('a webhook is created, tested, shown with its body, and delivered again', a
   await page.getByRole('button', { name: 'webhook.test' }).click();
   await dialog.getByText('"type": "webhook.test"').waitFor();
   await dialog.getByRole('button', { name: 'Deliver again' }).click();
-  await dialog.getByText('Queued again').waitFor();
+  // The dialog follows until the second attempt is over, and so does the list behind it.
+  await dialog.getByText(/^2\. /).waitFor();
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('row', { name: /webhook\.test Delivered \d+ 2 / }).waitFor();
   expect(faults).toEqual([]);
 });
 
@@ -183,8 +241,23 @@ test('a number is connected with its faults at their fields, disconnected, and c
   await dialog.getByRole('button', { name: 'Disconnect' }).click();
   await card.getByText('Disconnected', { exact: true }).waitFor();
   await card.getByText('0 messages in the queue were cancelled').waitFor();
+  // What the network said about it is no longer so.
+  expect(await card.getByText(/^(Can send|Quality)/).count()).toBe(0);
   await fill(number.phoneNumberId);
   await dialog.getByRole('button', { name: 'Done' }).click();
   await card.getByText('Active', { exact: true }).waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('why a channel is paused is said in the language of the page', async () => {
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token, {
+    path: '/channels',
+    locale: 'de-DE',
+  });
+  const card = page.getByRole('article').first();
+  await card.getByRole('button', { name: 'Anhalten' }).click();
+  await card.getByText('Von diesem Konto angehalten.').waitFor();
+  await card.getByRole('button', { name: 'Fortsetzen' }).click();
+  await card.getByText('Aktiv', { exact: true }).waitFor();
   expect(faults).toEqual([]);
 });

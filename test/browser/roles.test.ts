@@ -97,6 +97,15 @@ test.each(['VIEWER', 'AGENT', 'ADMIN'] as const)(
       const shown = page.locator('main > .page-head .page-actions').locator('a, button');
       if (name !== 'Inbox' && name !== 'Live') expect(await shown.allInnerTexts(), name).toEqual(actions[name] ?? []);
     }
+    await page.goto(`${gateway.url}/contacts`);
+    await page.locator('.contact-row button').first().click();
+    await page.getByText('Messages received').waitFor();
+    await page.waitForLoadState('networkidle');
+    // An address that somebody else has sent.
+    await page.goto(`${gateway.url}/campaigns/new`);
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(await page.getByRole('heading', { name: 'Not for your role' }).count()).toBe(role === 'ADMIN' ? 0 : 1);
     expect(faults).toEqual([]);
   },
 );

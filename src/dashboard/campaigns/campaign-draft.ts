@@ -141,6 +141,12 @@ function audienceOf(draft: CampaignDraft): CampaignAudienceInput | undefined {
   }
 }
 
+/** Whether the audience names anybody; the people of a stored campaign are kept when no others are named. */
+export const hasAudience = (draft: CampaignDraft): boolean =>
+  draft.kind === 'groups'
+    ? draft.groupIds.length > 0
+    : audienceOf(draft) !== undefined || (draft.kind === 'contacts' && draft.keptContacts > 0);
+
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Math.round(Number(text)));
 
 /** The input of the API; what is left out of it keeps its value. */

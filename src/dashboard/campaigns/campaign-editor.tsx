@@ -15,9 +15,9 @@ import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { Select } from '../ui/select.tsx';
-import { errorsOf, type UserError, UserErrors } from '../ui/user-errors.tsx';
+import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
 import { AudienceSection } from './audience-section.tsx';
-import { type CampaignDraft, campaignInputOf, draftOf, newDraft } from './campaign-draft.ts';
+import { type CampaignDraft, campaignInputOf, draftOf, hasAudience, newDraft } from './campaign-draft.ts';
 import { DeliverySection } from './delivery-section.tsx';
 import { MessageSection } from './message-section.tsx';
 
@@ -76,11 +76,23 @@ const PLACED = new Set([
   'frequencyCap',
 ]);
 
+const MISSING = {
+  name: 'campaigns.needsName',
+  audience: 'campaigns.needsAudience',
+  template: 'campaigns.needsTemplate',
+} as const;
+
+/** Parts without which a campaign is not saved; each is named until it is there. */
+function missingOf(draft: CampaignDraft, hasTemplate: boolean): (keyof typeof MISSING)[] {
+  const isThere = { name: draft.name.trim() !== '', audience: hasAudience(draft), template: hasTemplate };
+  return (Object.keys(MISSING) as (keyof typeof MISSING)[]).filter(name => !isThere[name]);
+}
+
 function EditorForm({ id, initial, initialTemplateName }: FormProps) {
   const { t } = useTexts();
   const [, navigate] = useLocation();
   const [draft, setDraft] = useState(initial);
-  const [missing, setMissing] = useState<readonly UserError[]>([]);
+  const [isTried, setTried] = useState(false);
   const [created, create] = useMutation(CreateCampaignDocument);
   const [updated, update] = useMutation(UpdateCampaignDocument);
   const [{ data: channelData }] = useQuery({ query: CampaignChannelsDocument });
@@ -90,7 +102,10 @@ function EditorForm({ id, initial, initialTemplateName }: FormProps) {
   const { templates = [], hasMore } = useTemplates(SENDABLE, search, templateName);
   const template = templates.find(each => each.id === draft.templateId);
   const errors = [
-    ...missing,
+    ...(isTried ? missingOf(draft, template !== undefined) : []).map(name => ({
+      message: t(MISSING[name]),
+      path: [name],
+    })),
     ...(created.data?.createCampaign?.userErrors ?? []),
     ...(updated.data?.updateCampaign?.userErrors ?? []),
   ];
@@ -98,12 +113,9 @@ function EditorForm({ id, initial, initialTemplateName }: FormProps) {
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const input = template && campaignInputOf(draft, template);
-    const hasAudience = input?.audience !== undefined || (draft.kind === 'contacts' && draft.keptContacts > 0);
-    setMissing([
-      ...(template ? [] : [{ message: t('campaigns.needsTemplate'), path: ['template'] }]),
-      ...(hasAudience || !input ? [] : [{ message: t('campaigns.needsAudience'), path: ['audience'] }]),
-    ]);
-    if (!input || !hasAudience) return;
+    const needed = missingOf(draft, template !== undefined);
+    setTried(true);
+    if (!input || needed.length > 0) return;
     const { audience } = input;
     if (id !== undefined) {
       const { data } = await update({ input: { ...input, id } });

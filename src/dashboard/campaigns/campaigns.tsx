@@ -18,17 +18,31 @@ import { StatusChip, settledOf, stopReason } from './campaign-status.tsx';
 
 const STATUSES = ['DRAFT', 'SCHEDULED', 'RUNNING', 'PAUSED', 'COMPLETED', 'CANCELLED', 'FAILED'] as const;
 
+/** What writing a campaign takes. */
+const WRITING = ['CAMPAIGNS_WRITE', 'MESSAGES_SEND', 'CONTACTS_READ'] as const;
+
 /** Campaigns: the list, one of them, and the form of a new or changed one. */
 export default function Campaigns() {
+  const { can } = useAccount();
+  const mayWrite = can(...WRITING);
   return (
     <Switch>
       <Route path="/campaigns" component={CampaignList} />
-      <Route path="/campaigns/new">
-        <CampaignEditor id={undefined} />
+      <Route path="/campaigns/new">{mayWrite ? <CampaignEditor id={undefined} /> : <NoPermission />}</Route>
+      <Route path="/campaigns/:id/edit">
+        {({ id }) => (mayWrite ? <CampaignEditor key={id} id={id} /> : <NoPermission />)}
       </Route>
-      <Route path="/campaigns/:id/edit">{({ id }) => <CampaignEditor key={id} id={id} />}</Route>
       <Route path="/campaigns/:id">{({ id }) => <CampaignPage key={id} id={id} />}</Route>
     </Switch>
+  );
+}
+
+function NoPermission() {
+  const { t } = useTexts();
+  return (
+    <Page title={t('nav.campaigns')}>
+      <Empty title={t('noPermissionTitle')} text={t('noPermission')} />
+    </Page>
   );
 }
 
@@ -52,7 +66,7 @@ function CampaignList() {
     const timer = setInterval(() => refetch({ requestPolicy: 'network-only' }), 5_000);
     return () => clearInterval(timer);
   }, [isMoving, refetch]);
-  const create = can('CAMPAIGNS_WRITE', 'MESSAGES_SEND', 'CONTACTS_READ') && (
+  const create = can(...WRITING) && (
     <Link href="/campaigns/new" className="button primary">
       <Icon name="plus" size={17} /> {t('campaigns.new')}
     </Link>

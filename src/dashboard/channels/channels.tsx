@@ -22,6 +22,13 @@ const TONES = { ACTIVE: 'good', PAUSED: 'warning', DISCONNECTED: 'danger' } as c
 const AVAILABILITY_TONES = { AVAILABLE: 'good', LIMITED: 'warning', BLOCKED: 'danger', UNKNOWN: '' } as const;
 const QUALITY_TONES = { GREEN: 'good', YELLOW: 'warning', RED: 'danger', UNKNOWN: '' } as const;
 
+/** Reasons in the words of the API; others are the network's own. */
+const OWN_REASONS = {
+  'Paused by the account.': 'channels.pausedByAccount',
+  'Disconnected by the account.': 'channels.disconnectedByAccount',
+} as const;
+const isOwnReason = (reason: string): reason is keyof typeof OWN_REASONS => Object.hasOwn(OWN_REASONS, reason);
+
 /** The numbers of the account, and how they are. */
 export default function Channels() {
   const { t } = useTexts();
@@ -95,7 +102,7 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
         <span className={`chip ${TONES[status]}`}>{t(`channelStatus.${status}`)}</span>
       </header>
       <div className="tags">
-        {health && (
+        {health && status !== 'DISCONNECTED' && (
           <>
             <span className={`chip ${AVAILABILITY_TONES[health.canSend]}`}>{t(`availability.${health.canSend}`)}</span>
             <span className={`chip ${QUALITY_TONES[health.quality]}`}>
@@ -106,7 +113,9 @@ function ChannelCard({ channel }: { readonly channel: ChannelRowFragment }) {
         {isDefault && <span className="chip">{t('channels.default')}</span>}
         {isSandbox && <span className="chip info">{t('channels.sandbox')}</span>}
       </div>
-      {statusReason && <p className="notice">{statusReason}</p>}
+      {statusReason && (
+        <p className="notice">{isOwnReason(statusReason) ? t(OWN_REASONS[statusReason]) : statusReason}</p>
+      )}
       {health?.lastError && <p className="small tone-failed">{health.lastError.title}</p>}
       <dl className="pairs">
         {facts.map(([label, value]) => (

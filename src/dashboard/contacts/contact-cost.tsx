@@ -15,7 +15,7 @@ export function ContactCost({ contactId }: { readonly contactId: string }) {
   const since = useMemo(() => `${new Date(Date.now() - YEAR_MS).toISOString().slice(0, 10)}T00:00:00.000Z`, []);
   const [{ data }] = useQuery({
     query: ContactCostDocument,
-    variables: { contactId, since },
+    variables: { contactId, since, withCost: can('COSTS_READ') },
     pause: !can('MESSAGES_READ'),
     requestPolicy: 'cache-and-network',
   });
@@ -35,10 +35,12 @@ export function ContactCost({ contactId }: { readonly contactId: string }) {
           <dt>{t('contacts.receivedFrom')}</dt>
           <dd>{count('INBOUND').toLocaleString(language)}</dd>
         </div>
-        <div>
-          <dt>{t('contacts.cost')}</dt>
-          <dd>{statistics.cost?.length ? moneyText(statistics.cost, language) : t('contacts.noCost')}</dd>
-        </div>
+        {can('COSTS_READ') && (
+          <div>
+            <dt>{t('contacts.cost')}</dt>
+            <dd>{statistics.cost?.length ? moneyText(statistics.cost, language) : t('contacts.noCost')}</dd>
+          </div>
+        )}
       </dl>
     </section>
   );

@@ -38,10 +38,20 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
   const [dialog, setDialog] = useState<'erase' | 'export'>();
   const contact = data?.contact;
   const errors = saved.data?.updateContact?.userErrors ?? [];
+  const closeButton = (
+    <button type="button" className="icon-button" aria-label={t('close')} onClick={onClose}>
+      <Icon name="close" />
+    </button>
+  );
   if (!contact)
     return (
       <aside className="panel" aria-busy={fetching} aria-label={t('details.contact')}>
-        {!fetching && <p className="muted">{t('contacts.missing')}</p>}
+        {!fetching && (
+          <header className="panel-head">
+            <p className="muted">{t('contacts.missing')}</p>
+            {closeButton}
+          </header>
+        )}
       </aside>
     );
   const initial = Object.fromEntries(CONTACT_FIELDS.map(name => [name, contact[name] ?? ''])) as ContactValues;
@@ -59,9 +69,7 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
         <h2 className="ellipsis" dir="auto">
           {contact.displayName}
         </h2>
-        <button type="button" className="icon-button" aria-label={t('close')} onClick={onClose}>
-          <Icon name="close" />
-        </button>
+        {closeButton}
       </header>
       <ContactForm
         key={contact.updatedAt}

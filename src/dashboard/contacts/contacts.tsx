@@ -1,4 +1,4 @@
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useQuery } from 'urql';
 import { Link, useLocation, useSearchParams } from 'wouter';
 import { type ContactCoreFragment, ContactCountDocument, type ContactOrder } from '../documents.generated.ts';
@@ -67,9 +67,18 @@ export default function Contacts({ id }: { readonly id: string | undefined }) {
     [setParams],
   );
   const [text, setText] = useState(search);
+  const written = useRef(search);
+  useEffect(() => {
+    // A link or the browser's history changed the address, not the field.
+    if (search !== written.current) setText(search);
+    written.current = search;
+  }, [search]);
   useEffect(() => {
     if (text.trim() === search) return;
-    const timer = setTimeout(() => set('q', text.trim()), 250);
+    const timer = setTimeout(() => {
+      written.current = text.trim();
+      set('q', text.trim());
+    }, 250);
     return () => clearTimeout(timer);
   }, [text, search, set]);
   const open = (contactId: string | undefined): void => {

@@ -1,6 +1,11 @@
 import { useState } from 'react';
 import { useMutation, useQuery } from 'urql';
-import { type ContactCoreFragment, MergeContactsDocument, PreviewMergeDocument } from '../documents.generated.ts';
+import {
+  type ContactCoreFragment,
+  MergeContactsDocument,
+  PreviewMergeDocument,
+  type PreviewMergeQuery,
+} from '../documents.generated.ts';
 import { isTextKey, useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { TableBox } from '../ui/table-box.tsx';
@@ -15,11 +20,15 @@ interface Props {
 
 /** Makes one contact of several, after showing what becomes of their fields. */
 export function MergeDialog({ contacts, onClose, onMerged }: Props) {
-  const { t } = useTexts();
+  const { t, language } = useTexts();
   const nameOf = useDataKinds();
   const [survivor, setSurvivor] = useState(contacts[0]?.id ?? '');
   const input = { id: survivor, fromIds: contacts.filter(({ id }) => id !== survivor).map(({ id }) => id) };
-  const [{ data }] = useQuery({ query: PreviewMergeDocument, variables: { input }, requestPolicy: 'network-only' });
+  const [{ data }] = useQuery({
+    query: PreviewMergeDocument,
+    variables: { input, ids: contacts.map(({ id }) => id) },
+    requestPolicy: 'network-only',
+  });
   const [merged, merge] = useMutation(MergeContactsDocument);
   const preview = data?.previewMerge;
   // Leaves out fields without a value, and those in which the contacts agree.
@@ -31,13 +40,18 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
     const key = `field.${name.replace(/Id$/, '')}`;
     return t(isTextKey(key) ? key : 'field.other');
   };
+  const words = new Map((data?.contacts?.nodes ?? []).flatMap(contact => wordsOf(contact, language)));
+  const wordOf = (name: string, value: string): string => {
+    const key = `contactType.${value.toUpperCase()}`;
+    return name === 'type' && isTextKey(key) ? t(key) : (words.get(`${name} ${value}`) ?? value);
+  };
   const submit = async (): Promise<void> => {
     const { data: done } = await merge({ input });
     const contact = done?.mergeContacts?.contact;
     if (contact) onMerged(contact.databaseId);
   };
   return (
-    <Dialog title={t('contacts.merge', { count: contacts.length })} onClose={onClose}>
+    <Dialog title={t('contacts.merge', { count: contacts.length })} onClose={onClose} isWide>
       <div className="form">
         <label className="field">
           <span>{t('contacts.survivor')}</span>
@@ -64,11 +78,11 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
                   <tr key={name}>
                     <td className="muted">{labelOf(name)}</td>
                     <td>
-                      <bdi>{value}</bdi>
+                      <bdi>{value !== null && wordOf(name, value)}</bdi>
                     </td>
                     <td className="muted">
                       <bdi>
-                        <s>{alternatives.join(', ')}</s>
+                        <s>{alternatives.map(each => wordOf(name, each)).join(', ')}</s>
                       </bdi>
                     </td>
                   </tr>
@@ -101,4 +115,17 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
       </div>
     </Dialog>
   );
+}
+
+type Labelled = NonNullable<PreviewMergeQuery['contacts']>['nodes'][number];
+
+/** The preview has keys of what the contacts refer to: their names, by field and key. */
+function wordsOf({ source, status, assignee, country }: Labelled, language: string): [string, string][] {
+  const words: [string, string][] = [];
+  if (source) words.push([`sourceId ${source.databaseId}`, source.name]);
+  if (status) words.push([`statusId ${status.databaseId}`, status.name]);
+  if (assignee) words.push([`assigneeId ${assignee.databaseId}`, assignee.name]);
+  const nameOf = new Intl.DisplayNames(language, { type: 'region' });
+  if (country) words.push([`country ${country.numericCode}`, nameOf.of(country.alpha2) ?? country.alpha2]);
+  return words;
 }

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import {
   ReplayWebhookDeliveryDocument,
@@ -95,17 +95,26 @@ export function Deliveries() {
   );
 }
 
+/** How often a delivery that is on its way is read again. */
+const POLL_MS = 1_000;
+
 function DeliveryDialog({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
   const { t } = useTexts();
   const { can } = useAccount();
   const dates = useDates();
-  const [{ data }] = useQuery({
+  const [{ data }, refetch] = useQuery({
     query: WebhookDeliveryDocument,
     variables: { id },
     requestPolicy: 'cache-and-network',
   });
   const [replayed, replay] = useMutation(ReplayWebhookDeliveryDocument);
   const delivery = data?.webhookDelivery;
+  const isPending = delivery?.status === 'PENDING';
+  useEffect(() => {
+    if (!isPending) return;
+    const timer = setInterval(() => refetch({ requestPolicy: 'network-only' }), POLL_MS);
+    return () => clearInterval(timer);
+  }, [isPending, refetch]);
   return (
     <Dialog title={delivery?.eventType ?? t('deliveries.title')} onClose={onClose} isWide>
       {delivery && (
@@ -130,7 +139,7 @@ function DeliveryDialog({ id, onClose }: { readonly id: string; readonly onClose
           <UserErrors errors={replayed.data?.replayWebhookDelivery?.userErrors ?? []} failure={replayed.error} />
           {can('WEBHOOKS_WRITE') && (
             <div className="dialog-foot">
-              {replayed.data?.replayWebhookDelivery?.webhookDelivery && (
+              {isPending && replayed.data?.replayWebhookDelivery?.webhookDelivery && (
                 <span className="chip good">{t('deliveries.queued')}</span>
               )}
               <button
