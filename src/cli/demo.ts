@@ -4,7 +4,6 @@ import { FieldErrorList } from '../core/errors.ts';
 import { SCOPES } from '../core/scopes.ts';
 import type { Database, Db } from '../database/database.ts';
 import type { EmulatorNumber } from '../emulator/options.ts';
-import type { TemplateSeed } from '../emulator/template-store.ts';
 import type { BotKind } from '../features/bots/bot.ts';
 import type { BotReply } from '../features/bots/reply/reply.ts';
 import { insertBot } from '../features/bots/store.ts';
@@ -49,77 +48,6 @@ export const DEMO_NETWORK = {
   appSecret: 'emulated-app-secret',
   verifyToken: 'emulated-verify-token',
 } as const satisfies { number: EmulatorNumber; appSecret: string; verifyToken: string };
-
-export const DEMO_TEMPLATES: readonly TemplateSeed[] = [
-  {
-    name: 'hello_world',
-    language: 'en_US',
-    category: 'UTILITY',
-    components: [
-      { type: 'HEADER', format: 'TEXT', text: 'Hello World' },
-      { type: 'BODY', text: 'Welcome, and congratulations! This message shows that you can send a template.' },
-      { type: 'FOOTER', text: 'Parley Demo' },
-    ],
-  },
-  {
-    name: 'order_shipped',
-    language: 'en_US',
-    category: 'UTILITY',
-    components: [
-      { type: 'BODY', text: 'Hi {{1}}, your order {{2}} is on its way.', example: { body_text: [['Ana', '4711']] } },
-      {
-        type: 'BUTTONS',
-        buttons: [{ type: 'URL', text: 'Track it', url: 'https://example.com/track/{{1}}', example: ['4711'] }],
-      },
-    ],
-  },
-  {
-    name: 'weekly_news',
-    language: 'en_US',
-    category: 'MARKETING',
-    components: [
-      { type: 'HEADER', format: 'TEXT', text: 'News of the week' },
-      {
-        type: 'BODY',
-        text: 'Hi {{1}}, the autumn collection is here. Show this message in the shop for *10 % off* until {{2}}.',
-        example: { body_text: [['Ana', 'Sunday']] },
-      },
-      { type: 'FOOTER', text: 'Parley Demo' },
-      {
-        type: 'BUTTONS',
-        buttons: [
-          { type: 'QUICK_REPLY', text: 'Tell me more' },
-          { type: 'QUICK_REPLY', text: 'Stop promotions' },
-        ],
-      },
-    ],
-  },
-  {
-    name: 'login_code',
-    language: 'en',
-    category: 'AUTHENTICATION',
-    components: [
-      {
-        type: 'BODY',
-        text: '*{{1}}* is your verification code.',
-        add_security_recommendation: true,
-        example: { body_text: [['123456']] },
-      },
-      { type: 'FOOTER', code_expiration_minutes: 10 },
-      {
-        type: 'BUTTONS',
-        buttons: [
-          {
-            type: 'URL',
-            text: 'Copy code',
-            url: 'https://www.whatsapp.com/otp/code/?otp_type=COPY_CODE&code=otp{{1}}',
-            example: ['123456'],
-          },
-        ],
-      },
-    ],
-  },
-];
 
 /** One bot of each kind, with keywords that the demo's inbound messages do not contain. */
 const BOTS = [

@@ -17,16 +17,9 @@ import { createLog, type Log } from '../platform/log.ts';
 import { parseRange } from '../platform/public-address.ts';
 import { UserError } from '../platform/user-error.ts';
 import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
-import {
-  DEMO_NETWORK,
-  DEMO_TEMPLATES,
-  DEMO_TENANT,
-  type DemoAccess,
-  newDemoToken,
-  newLinkToken,
-  seedDemo,
-} from './demo.ts';
+import { DEMO_NETWORK, DEMO_TENANT, type DemoAccess, newDemoToken, newLinkToken, seedDemo } from './demo.ts';
 import { fillDemo } from './demo-activity.ts';
+import { DEMO_TEMPLATES } from './demo-templates.ts';
 import { emulatorRoutes } from './emulator-routes.ts';
 import { migrateDatabase } from './migrate.ts';
 import { untilStopped } from './until-stopped.ts';

@@ -2,7 +2,8 @@ import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
 import { startEmulator } from '../emulator/emulator.ts';
 import { createLog } from '../platform/log.ts';
-import { DEMO_NETWORK, DEMO_TEMPLATES } from './demo.ts';
+import { DEMO_NETWORK } from './demo.ts';
+import { DEMO_TEMPLATES } from './demo-templates.ts';
 import { untilStopped } from './until-stopped.ts';
 
 function port(text: string): number {

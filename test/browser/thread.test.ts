@@ -1,17 +1,31 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { TemplateSeed } from '../../src/emulator/template-store.ts';
+import { PNG } from '../features/messages/content/media/files.ts';
+import { payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
 import { dropFiles } from './media.ts';
+
+const NEW_ARRIVALS: TemplateSeed = {
+  name: 'new_arrivals',
+  language: 'en',
+  category: 'MARKETING',
+  components: [
+    { type: 'HEADER', format: 'IMAGE', example: { header_handle: ['https://example.com/shoes.png'] } },
+    { type: 'BODY', text: 'New this week, {{1}}.', example: { body_text: [['Ana']] } },
+  ],
+};
 
 let gateway: TestGateway;
 let browser: Browser;
 let persons = 0;
 
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ templates: [NEW_ARRIVALS] });
   browser = await launchChromium();
+  payloadOf(await gateway.mutate('syncTemplates', {}, 'totalCount'));
 });
 afterAll(async () => {
   await browser.close();
@@ -31,6 +45,28 @@ async function openConversation(text: string) {
 }
 
 const logOf = (page: Page) => page.getByRole('log').first();
+
+test('an answer to a send that comes after the ticks does not take them back', async () => {
+  const { page, faults } = await openConversation('Are you there?');
+  const [answer, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route('**/graphql', async route => {
+    const response = await route.fetch();
+    const body = await response.text();
+    const isSend = body.includes('"sendMessage"');
+    if (isSend) await answer.promise;
+    await route.fulfill({ response, body });
+    if (isSend) answered.resolve();
+  });
+  await page.getByLabel('Message', { exact: true }).fill('We are.');
+  await page.keyboard.press('Enter');
+  const ticks = logOf(page).locator('.bubble.ours', { hasText: 'We are.' }).getByRole('img');
+  await expect.poll(() => ticks.getAttribute('aria-label')).toBe('Read');
+  answer.resolve();
+  await answered.promise;
+  await page.evaluate(() => new Promise(done => setTimeout(done, 500)));
+  expect(await ticks.getAttribute('aria-label')).toBe('Read');
+  expect(faults).toEqual([]);
+});
 
 test('a file that misses the thread leaves the page as it is', async () => {
   const { page, faults } = await openConversation('Where is the file?');
@@ -96,4 +132,38 @@ test('a failed reaction is shown after a reload and in another browser, until an
     await bubbleOf(each).locator('.reactions', { hasText: '❤️' }).waitFor();
     await expect.poll(() => bubbleOf(each).getByRole('alert').count()).toBe(0);
   }
+});
+
+test('a template with a picture takes one from the device', async () => {
+  const { page, faults, phone } = await openConversation('Anything new?');
+  await page.getByRole('button', { name: 'Send a template' }).click();
+  const dialog = page.getByRole('dialog');
+  const preview = dialog.getByRole('group', { name: 'Preview' });
+  await preview.getByText('Picture', { exact: true }).waitFor();
+  const file = { name: 'shoes.png', mimeType: 'image/png', buffer: PNG };
+  await dialog.getByLabel('Upload a file').setInputFiles(file);
+  await dialog.getByText('shoes.png').waitFor();
+  await dialog.getByLabel('Text: 1').fill('Ben');
+  await preview.getByText('New this week, Ben.').waitFor();
+  await dialog.getByRole('button', { name: 'Send', exact: true }).click();
+  const bubble = logOf(page).locator('.bubble.ours', { hasText: 'New this week, Ben.' });
+  await expect.poll(() => bubble.locator('img').evaluate(image => (image as HTMLImageElement).naturalWidth)).toBe(1);
+  await expect.poll(() => gateway.emulator.sent({ to: phone }).messages.length).toBe(1);
+  expect(faults).toEqual([]);
+});
+
+test('what was sent as a link is shown as one, because the page loads nothing from elsewhere', async () => {
+  const { page, faults, phone } = await openConversation('Send me the picture');
+  const link = 'https://pictures.example/shoes.png';
+  payloadOf(
+    await gateway.mutate(
+      'sendMessage',
+      { to: { phone }, content: { media: { kind: 'IMAGE', file: { link } } } },
+      'message { id }',
+    ),
+  );
+  const sent = logOf(page).getByRole('link', { name: link });
+  await sent.waitFor();
+  expect(await sent.getAttribute('href')).toBe(link);
+  expect(faults).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, subscriptionExchange } from 'urql';
 import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { readDocument, withKeys } from '../../client/documents.ts';
-import { graphcacheSettings } from '../../client/urql.ts';
+import { graphcacheSettings, inOrder } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
 import { forgetLaterPages } from './list-pages.ts';
 import { appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
@@ -28,15 +28,17 @@ export const createGraphql = (client: ParleyClient, textOf: (fault: Fault) => st
     url: `${location.origin}/graphql`,
     preferGetMethod: false,
     exchanges: [
-      cacheExchange({
-        ...graphcacheSettings,
-        keys: { ...graphcacheSettings.keys, ...edgeKeys },
-        updates: {
-          Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
-          Subscription: { events: appendFromEvent },
-          Mutation: { sendMessage: appendFromSend, retryMessage: appendFromSend },
-        },
-      }),
+      inOrder(
+        cacheExchange({
+          ...graphcacheSettings,
+          keys: { ...graphcacheSettings.keys, ...edgeKeys },
+          updates: {
+            Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
+            Subscription: { events: appendFromEvent },
+            Mutation: { sendMessage: appendFromSend, retryMessage: appendFromSend },
+          },
+        }),
+      ),
       subscriptionExchange({
         enableAllOperations: true,
         forwardSubscription: (body, { kind }) => ({

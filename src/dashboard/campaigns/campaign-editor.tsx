@@ -177,7 +177,7 @@ function EditorForm({ id, initial, initialTemplateName }: FormProps) {
           templates={templates}
           search={hasMore || search !== '' ? { value: search, onChange: setSearch } : undefined}
           errors={errors}
-          onChange={change}
+          onValues={update => setDraft(before => ({ ...before, values: update(before.values) }))}
           onTemplate={chosen => {
             setTemplateName(chosen?.name);
             change({ templateId: chosen?.id, values: {} });

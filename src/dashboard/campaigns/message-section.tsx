@@ -1,13 +1,10 @@
-import { useDeferredValue, useMemo, useRef, useState } from 'react';
-import { useQuery } from 'urql';
-import { PreviewTemplateDocument } from '../documents.generated.ts';
-import { RenderedTemplate } from '../inbox/rendered-template.tsx';
-import { fieldsOf, type TemplateField, templateInputOf } from '../inbox/template-values.ts';
-import { useAccount } from '../session/account.tsx';
+import { useMemo, useRef } from 'react';
+import { TemplatePreview } from '../inbox/template-preview.tsx';
+import { fieldsOf, type TemplateField } from '../inbox/template-values.ts';
+import { HeaderFile } from '../templates/header-file.tsx';
 import type { Template } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
-import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
 import { SearchField } from '../ui/search-field.tsx';
 import { Select } from '../ui/select.tsx';
@@ -22,18 +19,19 @@ interface Props {
   /** Where there are more templates than one answer has. */
   readonly search: { readonly value: string; readonly onChange: (value: string) => void } | undefined;
   readonly errors: readonly UserError[];
-  readonly onChange: (changes: Partial<CampaignDraft>) => void;
+  /** Changes the values that there are then: an upload ends while others are typed. */
+  readonly onValues: (change: (before: CampaignDraft['values']) => CampaignDraft['values']) => void;
   readonly onTemplate: (template: Template | undefined) => void;
 }
 
 /** The template and its values: texts, fields of the contact, or columns of the uploaded list, with the message beside them. */
-export function MessageSection({ draft, templates, search, errors, onChange, onTemplate }: Props) {
+export function MessageSection({ draft, templates, search, errors, onValues, onTemplate }: Props) {
   const { t } = useTexts();
   const template = templates.find(({ id }) => id === draft.templateId);
   const templateErrors = errors.filter(({ path }) => path?.[0] === 'template');
   const fields = template ? fieldsOf(template) : [];
   const columns = draft.kind === 'list' ? (draft.list?.columns ?? []) : [];
-  const set = (key: string, value: string): void => onChange({ values: { ...draft.values, [key]: value } });
+  const set = (key: string, value: string): void => onValues(before => ({ ...before, [key]: value }));
   return (
     <section className="card">
       <h2>{t('campaigns.message')}</h2>
@@ -61,8 +59,8 @@ export function MessageSection({ draft, templates, search, errors, onChange, onT
           </Select>
           {template && fields.length === 0 && <p className="muted">{t('template.noFields')}</p>}
           {fields.map(field =>
-            field.key === 'header.link' ? (
-              <HeaderFile key={field.key} field={field} values={draft.values} onChange={onChange} />
+            field.key === 'header.link' && template ? (
+              <HeaderFile key={field.key} template={template} values={draft.values} onChange={onValues} />
             ) : (
               <ValueField
                 key={field.key}
@@ -130,74 +128,6 @@ function ValueField({ field: { part, name, example }, columns, value, onChange }
   );
 }
 
-interface FileProps {
-  readonly field: TemplateField;
-  readonly values: CampaignDraft['values'];
-  readonly onChange: Props['onChange'];
-}
-
-/** The file of the header: uploaded once, or a link from which the network downloads it. */
-function HeaderFile({ field: { name }, values, onChange }: FileProps) {
-  const { t } = useTexts();
-  const { client } = useAccount();
-  const [state, setState] = useState<{ readonly name: string; readonly problem?: string; readonly isDone?: boolean }>();
-  const mediaId = values['header.mediaId'];
-  const upload = async (file: File): Promise<void> => {
-    setState({ name: file.name });
-    try {
-      const id = await client.upload(file, { filename: file.name });
-      setState({ name: file.name, isDone: true });
-      onChange({ values: { ...values, 'header.mediaId': id, 'header.link': '' } });
-    } catch (error) {
-      setState({ name: file.name, problem: error instanceof Error ? error.message : String(error) });
-    }
-  };
-  return (
-    <div className="form">
-      {mediaId ? (
-        <p className="file-chosen">
-          <Icon name="file" size={18} />{' '}
-          <span className="ellipsis" dir="auto">
-            {state?.name ?? t('campaigns.uploaded')}
-          </span>
-          <button
-            type="button"
-            className="icon-button small"
-            aria-label={t('composer.removeFile', { name: state?.name ?? name })}
-            onClick={() => onChange({ values: { ...values, 'header.mediaId': '' } })}
-          >
-            <Icon name="close" size={16} />
-          </button>
-        </p>
-      ) : (
-        <>
-          <Field
-            label={t('template.header', { name })}
-            placeholder="https://…"
-            value={values['header.link'] ?? ''}
-            onChange={value => onChange({ values: { ...values, 'header.link': value } })}
-          />
-          <label className="button small upload-button">
-            <Icon name="upload" size={16} /> {t('campaigns.uploadFile')}
-            <input
-              type="file"
-              className="visually-hidden"
-              onChange={event => {
-                const file = event.target.files?.[0];
-                if (file) void upload(file);
-              }}
-            />
-          </label>
-          {state && !state.isDone && !state.problem && (
-            <p className="muted small">{t('composer.uploading', { name: state.name })}</p>
-          )}
-          {state?.problem && <p className="notice danger">{state.problem}</p>}
-        </>
-      )}
-    </div>
-  );
-}
-
 /** A column has no value here: its name stands for it. */
 const withColumnNames = (text: string): string =>
   text.replaceAll(/@\{column\.([^}|]+)(?:\|[^}]*)?\}/g, (_, name: string) => `‹${name}›`);
@@ -209,30 +139,9 @@ function MessagePreview({
   readonly template: Template;
   readonly values: CampaignDraft['values'];
 }) {
-  const { t } = useTexts();
-  const shown = useDeferredValue(
-    useMemo(() => {
-      const filled = fieldsOf(template).map(({ key, example }) => [
-        key,
-        withColumnNames(values[key] || (key === 'header.link' ? 'https://example.com/file' : example || '…')),
-      ]);
-      return templateInputOf(template, {
-        ...Object.fromEntries(filled),
-        'header.mediaId': values['header.mediaId'] ?? '',
-      });
-    }, [template, values]),
+  const shown = useMemo(
+    () => Object.fromEntries(Object.entries(values).map(([key, text]) => [key, withColumnNames(text)])),
+    [values],
   );
-  const [{ data }] = useQuery({ query: PreviewTemplateDocument, variables: { template: shown } });
-  const rendered = data?.previewTemplate?.rendered;
-  return (
-    <fieldset className="preview" aria-label={t('template.preview')}>
-      <div className="bubble ours">
-        {rendered ? (
-          <RenderedTemplate rendered={rendered} />
-        ) : (
-          <UserErrors errors={data?.previewTemplate?.userErrors ?? []} />
-        )}
-      </div>
-    </fieldset>
-  );
+  return <TemplatePreview template={template} values={shown} />;
 }

@@ -1,19 +1,28 @@
-import type { ThreadMessageFragment } from '../documents.generated.ts';
+import type { MediaKind, ShownMediaFragment } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { Icon } from '../ui/icon.tsx';
+import { Icon, type IconName } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
 
-type MediaOf = Extract<ThreadMessageFragment['content'], { readonly __typename: 'MediaContent' }>['media'];
+const ICONS: Readonly<Partial<Record<MediaKind, IconName>>> = { IMAGE: 'image', STICKER: 'image', VIDEO: 'play' };
 
-/** A picture, a player, or a file to download. */
-export function Media({ media, alt }: { readonly media: MediaOf; readonly alt: string }) {
+/** A picture, a player, or a file to download. What was sent as a link is a link: the page loads nothing from elsewhere. */
+export function Media({ media, alt }: { readonly media: ShownMediaFragment; readonly alt: string }) {
   const { t, language } = useTexts();
-  const { kind, url, thumbnailUrl, filename, size, isAvailable } = media;
+  const { kind, url, link, thumbnailUrl, filename, size, isAvailable } = media;
   if (!isAvailable || !url)
     return (
       <p className="file">
         <Icon name="image" /> <span className="muted">{t('media.unavailable')}</span>
       </p>
+    );
+  if (link !== null)
+    return (
+      <a href={link} target="_blank" rel="noreferrer" className="file">
+        <Icon name={ICONS[kind] ?? 'file'} />
+        <span className="ellipsis" dir="auto">
+          {filename ?? link}
+        </span>
+      </a>
     );
   switch (kind) {
     case 'IMAGE':

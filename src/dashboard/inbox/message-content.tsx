@@ -29,7 +29,10 @@ export function MessageContent({ content, previewText }: Props) {
       );
     case 'TemplateContent':
       return content.rendered ? (
-        <RenderedTemplate rendered={content.rendered} />
+        <RenderedTemplate
+          rendered={content.rendered}
+          file={content.headerMedia && <Media media={content.headerMedia} alt={previewText} />}
+        />
       ) : (
         <p>{t('message.template', { name: content.templateName })}</p>
       );

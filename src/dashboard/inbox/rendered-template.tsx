@@ -1,6 +1,8 @@
+import type { ReactNode } from 'react';
 import type { TemplateButtonType, TemplateHeaderFormat } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
+import { NO_LINK } from './template-values.ts';
 import { WhatsAppText } from './whatsapp-text.tsx';
 
 /** Rendered parts of a template. */
@@ -38,12 +40,18 @@ const HEADER_ICONS: Readonly<Partial<Record<TemplateHeaderFormat, IconName>>> = 
   LOCATION: 'pin',
 };
 
+interface Props {
+  readonly rendered: TemplateView;
+  /** The file of the header, instead of its kind. */
+  readonly file?: ReactNode;
+}
+
 /** A template as its recipient sees it. */
-export function RenderedTemplate({ rendered: { header, body, footer, buttons } }: { readonly rendered: TemplateView }) {
+export function RenderedTemplate({ rendered: { header, body, footer, buttons }, file }: Props) {
   const { t } = useTexts();
   return (
     <>
-      {header && <Header header={header} />}
+      {file ?? (header && <Header header={header} />)}
       {body && <WhatsAppText text={body} />}
       {footer && (
         <p className="template-footer" dir="auto">
@@ -87,7 +95,7 @@ function Header({ header: { format, text, link, filename, fileUrl } }: { readonl
     <p className="file">
       <Icon name={HEADER_ICONS[format] ?? 'file'} />
       <span className="ellipsis" dir="auto">
-        {filename ?? link ?? t(`headerFormat.${format}`)}
+        {filename ?? (link === NO_LINK ? undefined : link) ?? t(`headerFormat.${format}`)}
       </span>
     </p>
   );

@@ -1,6 +1,6 @@
-import { type FormEvent, useDeferredValue, useMemo, useState } from 'react';
-import { useQuery } from 'urql';
-import { type ConversationRowFragment, PreviewTemplateDocument } from '../documents.generated.ts';
+import { type FormEvent, useMemo, useState } from 'react';
+import type { ConversationRowFragment } from '../documents.generated.ts';
+import { HeaderFile } from '../templates/header-file.tsx';
 import { SENDABLE, type Template, useTemplates } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
@@ -8,8 +8,8 @@ import { SearchField } from '../ui/search-field.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { AnsweredDialog } from './answered-dialog.tsx';
 import { useDraft } from './draft.ts';
-import { RenderedTemplate } from './rendered-template.tsx';
 import { instantOf, SendLaterField } from './send-later.tsx';
+import { TemplatePreview } from './template-preview.tsx';
 import { fieldsOf, templateInputOf } from './template-values.ts';
 import { useSend } from './use-send.ts';
 
@@ -69,27 +69,6 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
   const { quote } = useDraft();
   const [later, setLater] = useState('');
   const input = useMemo(() => templateInputOf(template, values), [template, values]);
-  // The preview shows the example where nothing is typed yet.
-  const shown = useDeferredValue(
-    useMemo(
-      () =>
-        templateInputOf(
-          template,
-          Object.fromEntries(
-            fields.map(({ key, example }) => [
-              key,
-              values[key] || (key === 'header.link' ? 'https://example.com/file' : example || '…'),
-            ]),
-          ),
-        ),
-      [template, fields, values],
-    ),
-  );
-  const [{ data }] = useQuery({
-    query: PreviewTemplateDocument,
-    variables: { template: shown, contactId: conversation.contact?.id },
-  });
-  const rendered = data?.previewTemplate?.rendered;
   const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     if (await send({ template: input }, { scheduledAt: instantOf(later) })) {
@@ -101,17 +80,21 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
     <>
       <form className="form" onSubmit={event => void submit(event)}>
         {fields.length === 0 && <p className="muted">{t('template.noFields')}</p>}
-        {fields.map(({ key, part, name, example }) => (
-          <label className="field" key={key}>
-            <span>{t(`template.${part}`, { name })}</span>
-            <input
-              required
-              value={values[key] ?? ''}
-              placeholder={example}
-              onChange={event => setValues({ ...values, [key]: event.target.value })}
-            />
-          </label>
-        ))}
+        {fields.map(({ key, part, name, example }) =>
+          key === 'header.link' ? (
+            <HeaderFile key={key} template={template} values={values} onChange={setValues} />
+          ) : (
+            <label className="field" key={key}>
+              <span>{t(`template.${part}`, { name })}</span>
+              <input
+                required
+                value={values[key] ?? ''}
+                placeholder={example}
+                onChange={event => setValues({ ...values, [key]: event.target.value })}
+              />
+            </label>
+          ),
+        )}
         <SendLaterField value={later} onChange={setLater} />
         <UserErrors errors={errors} failure={failure} />
         <footer className="dialog-foot">
@@ -124,15 +107,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
         </footer>
       </form>
       {held && <AnsweredDialog held={held} />}
-      <fieldset className="preview" aria-label={t('template.preview')}>
-        <div className="bubble ours">
-          {rendered ? (
-            <RenderedTemplate rendered={rendered} />
-          ) : (
-            <UserErrors errors={data?.previewTemplate?.userErrors ?? []} />
-          )}
-        </div>
-      </fieldset>
+      <TemplatePreview template={template} values={values} contactId={conversation.contact?.id} />
     </>
   );
 }

@@ -9,6 +9,9 @@ export interface TemplateField {
   readonly example: string;
 }
 
+/** Stands for the link of a header's file until there is one: the gateway asks for a link. */
+export const NO_LINK = 'https://example.com/file';
+
 /** The fields of the form for a template, in the order in which the message shows them. */
 export function fieldsOf({ header, body, buttons }: Template): TemplateField[] {
   const headers: TemplateField[] =
@@ -66,4 +69,13 @@ export function templateInputOf(template: Template, values: Readonly<Record<stri
         .map(({ index }) => ({ index, value: value(`button.${index}`) })),
     }),
   };
+}
+
+/** The input of the preview, which shows the example where nothing is typed yet. The link of a file that is not chosen yet is never opened. */
+export function previewInputOf(template: Template, values: Readonly<Record<string, string>>): TemplateInput {
+  const shown = fieldsOf(template).map(({ key, example }) => [
+    key,
+    values[key] || (key === 'header.link' ? NO_LINK : example || '…'),
+  ]);
+  return templateInputOf(template, { ...values, ...Object.fromEntries(shown) });
 }

@@ -11,7 +11,7 @@ export const FILE_TYPES: Readonly<Record<FileKind, string>> = {
   VIDEO: 'video/mp4,video/3gpp',
   DOCUMENT: 'application/pdf',
 };
-export const isFileKind = (kind: HeaderKind): kind is FileKind => kind in FILE_TYPES;
+export const isFileKind = (kind: string): kind is FileKind => Object.hasOwn(FILE_TYPES, kind);
 
 /** How many buttons of each type a template may have, of ten in all. Replies stand together, before the others. */
 export const MAX_BUTTONS = 10;

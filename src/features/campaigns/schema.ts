@@ -130,6 +130,7 @@ builder.node(Campaign, {
         language,
         values,
         rendered: null,
+        sentFile: null,
       }),
     }),
     audience: t.field({ type: AudienceType, description: 'Who gets it.', resolve: ({ audience }) => audience }),

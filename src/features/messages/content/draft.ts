@@ -3,7 +3,7 @@ import { oneOf } from '../../../schema/one-of.ts';
 import type { Values } from '../../templates/sending/parameters.ts';
 import type { ContentFields } from '../send/content-schema.ts';
 import type { Choices } from './interactive/interactive.ts';
-import type { DraftFile } from './media/file.ts';
+import { draftFileOf } from './media/file.ts';
 import type { Choice, ContentShape, InteractiveFields } from './message-content.ts';
 
 /** `ContentFields`, or the reply of a bot. */
@@ -18,7 +18,11 @@ export function draftOf(tenantId: number, fields: DraftFields): ContentShape {
     case 'text':
       return { kind: 'TextContent', body: value.body, previewUrl: value.previewUrl ?? false };
     case 'media':
-      return { kind: 'MediaContent', file: fileOf(value), caption: value.caption ?? null };
+      return {
+        kind: 'MediaContent',
+        file: draftFileOf(value.kind, value.file, value.filename),
+        caption: value.caption ?? null,
+      };
     case 'interactive':
       return { kind: 'InteractiveContent', ...interactiveOf(value) };
     case 'location': {
@@ -42,22 +46,12 @@ export function draftOf(tenantId: number, fields: DraftFields): ContentShape {
         language,
         values: withGlobalId(tenantId, { header, body, bodyByName, buttons }),
         rendered: null,
+        sentFile: null,
       };
     }
     case 'cannedReplyId':
       throw new Error('Stored content names no other content.');
   }
-}
-
-function fileOf({ kind, file, filename }: NonNullable<ContentFields['media']>): DraftFile {
-  const uploadId = file.mediaId ?? null;
-  return {
-    kind,
-    networkId: null,
-    link: file.link ?? null,
-    uploadId,
-    message: { id: uploadId ?? '', content: filename == null ? {} : { filename } },
-  };
 }
 
 interface InteractiveDraft extends Choices {

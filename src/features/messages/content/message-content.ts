@@ -1,9 +1,9 @@
 import { asList, asObject, asText, type JsonObject } from '../../../platform/json.ts';
-import type { Values } from '../../templates/sending/parameters.ts';
+import { FILE_KINDS, type Values } from '../../templates/sending/parameters.ts';
 import type { Rendered } from '../../templates/sending/render.ts';
 import type { MessageError, MessageRow } from '../message.ts';
 import { replyOf } from './interactive/reply.ts';
-import { type FileContent, fileOf } from './media/file.ts';
+import { type FileContent, fileOf, type MessageFile } from './media/file.ts';
 
 /** Content of a message, by the name of its GraphQL type. Bots and canned replies have the same content before it is sent. */
 export type ContentShape =
@@ -15,6 +15,8 @@ export type ContentShape =
       readonly language: string;
       readonly values: Values;
       readonly rendered: Rendered | null;
+      /** The file that was sent in the header; null without one, and before it is sent. */
+      readonly sentFile: MessageFile | null;
     }
   | ({ readonly kind: 'InteractiveContent' } & InteractiveFields)
   | ({ readonly kind: 'LocationContent' } & Place)
@@ -229,19 +231,21 @@ const orderOf = (content: JsonObject): ContentShape => ({
   }),
 });
 
-function templateOf({ content }: Source): ContentShape {
+function templateOf(message: MessageRow): ContentShape {
+  const { content } = message;
   const objects = (list: unknown): JsonObject[] => asList(list).flatMap((item): JsonObject[] => [asObject(item) ?? {}]);
   const components = objects(content['components']);
   const parametersOf = (component: JsonObject): JsonObject[] => objects(component['parameters']);
   const ofType = (type: string) => components.filter(component => component['type'] === type);
   const body = ofType('body').flatMap(parametersOf);
+  const [header] = ofType('header').flatMap(parametersOf);
   const isNamed = body.some(parameter => asText(parameter['parameter_name']) !== undefined);
   return {
     kind: 'TemplateContent',
     templateName: asText(content['name']) ?? '',
     language: asText(asObject(content['language'])?.['code']) ?? '',
     values: {
-      header: headerOf(ofType('header').flatMap(parametersOf)[0]),
+      header: headerOf(header),
       body: isNamed ? [] : body.map(({ text }) => asText(text) ?? ''),
       bodyByName: isNamed
         ? body.map(({ parameter_name: name, text }) => ({ name: asText(name) ?? '', value: asText(text) ?? '' }))
@@ -252,7 +256,15 @@ function templateOf({ content }: Source): ContentShape {
       })),
     },
     rendered: (content['rendered'] as Rendered | undefined) ?? null,
+    sentFile: sentFileOf(message, header),
   };
+}
+
+function sentFileOf(message: MessageRow, parameter: JsonObject | undefined): MessageFile | null {
+  const kind = FILE_KINDS.find(name => name === parameter?.['type']);
+  const file = kind && asObject(parameter?.[kind]);
+  const [networkId = null, link = null] = [asText(file?.['id']), asText(file?.['link'])];
+  return kind && (networkId !== null || link !== null) ? { kind, networkId, link, message } : null;
 }
 
 function buttonValueOf(parameter: JsonObject | undefined): string {

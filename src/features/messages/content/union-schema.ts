@@ -2,6 +2,7 @@ import { builder } from '../../../schema/builder.ts';
 import type { Values } from '../../templates/sending/parameters.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
 import { Message, MessageErrorType } from '../schema.ts';
+import { headerMediaOf } from './media/header-media.ts';
 import { MessageMedia } from './media/message-media-schema.ts';
 import {
   type Choice,
@@ -128,6 +129,13 @@ const TemplateContent = typeOf('TemplateContent').implement({
       nullable: true,
       description: 'The template as the recipient saw it; null if it was not sent through this gateway.',
       resolve: ({ rendered }) => rendered,
+    }),
+    headerMedia: t.field({
+      type: MessageMedia,
+      nullable: true,
+      description:
+        'The picture, video or document of the header: the link, or the upload for as long as the network keeps it (30 days), whatever becomes of the message. Null for other headers, and once the upload is gone.',
+      resolve: (content, _args, context) => headerMediaOf(content, context),
     }),
   }),
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { encodeGlobalId } from '../../../../src/core/global-ids.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { mediaOf } from '../../messages/content/media/client.ts';
@@ -30,4 +31,48 @@ test('the file of a header is uploaded once, and all recipients get that one', a
   });
   expect(files[0]).toMatch(/^\d+$/);
   expect(new Set(files).size).toBe(1);
+});
+
+test('the file of a header is shown before it is sent and with each message; of a link, the link', async () => {
+  const { gateway } = fixture;
+  const of = await fixture.sender();
+  const { groupId, phones } = await of.people(1);
+  const mediaId = await mediaOf(gateway, of.token).uploaded(PNG);
+  const content =
+    'content { ... on TemplateContent { headerMedia { kind mediaId mimeType size link isAvailable url thumbnailUrl path } } }';
+  const upload = { kind: 'IMAGE', mimeType: 'image/png', size: PNG.length, link: null, isAvailable: true };
+  const campaign = async (image: object) => {
+    const template = { name: 'photo', language: 'en', header: { image } };
+    const id = await of.campaign({ template, audience: { groupIds: [groupId] } });
+    return dataOf(await of.ask(`query ($id: ID!) { campaign(id: $id) { ${content} } }`, { id })).campaign.content
+      .headerMedia;
+  };
+  const message = async (image: object) => {
+    const template = { name: 'photo', language: 'en', header: { image } };
+    const sent = await of.mutate(
+      'sendMessage',
+      { to: { phone: phones[0] }, content: { template } },
+      `message { ${content} }`,
+    );
+    return dataOf(sent).sendMessage.message.content.headerMedia;
+  };
+  for (const media of [await campaign({ mediaId }), await message({ mediaId })]) {
+    expect(media).toMatchObject({ ...upload, mediaId: encodeGlobalId('Media', of.id, mediaId) });
+    for (const url of [media.url, media.thumbnailUrl]) {
+      const response = await fetch(new URL(url, gateway.url));
+      expect([response.status, response.headers.get('content-type')]).toEqual([200, expect.stringMatching(/^image\//)]);
+    }
+    expect(Buffer.from(await (await fetch(new URL(media.url, gateway.url))).arrayBuffer())).toEqual(PNG);
+  }
+  const link = 'https://pictures.example/1.png';
+  for (const media of [await campaign({ link }), await message({ link })])
+    expect(media).toMatchObject({
+      kind: 'IMAGE',
+      link,
+      url: link,
+      path: link,
+      thumbnailUrl: null,
+      mediaId: null,
+      isAvailable: true,
+    });
 });

@@ -114,6 +114,19 @@ export interface DraftFile extends MessageFile<Pick<MessageRow, 'id' | 'content'
   readonly uploadId: string | null;
 }
 
+/** @param file one of both: the bare id of an upload, or a link */
+export const draftFileOf = (
+  kind: MediaType,
+  { mediaId, link }: { readonly mediaId?: string | null | undefined; readonly link?: string | null | undefined },
+  filename?: string | null,
+): DraftFile => ({
+  kind,
+  networkId: null,
+  link: link ?? null,
+  uploadId: mediaId ?? null,
+  message: { id: mediaId ?? '', content: filename == null ? {} : { filename } },
+});
+
 /** State of the file of a message. */
 export interface FileState {
   readonly message_id: string;

@@ -1,0 +1,48 @@
+/** The steps of a message on its way to a person, in their order. Others, such as a failure or a retry, are taken as they come. */
+const STEPS: Readonly<Record<string, number>> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
+const TIMES = ['sentAt', 'deliveredAt', 'readAt'] as const;
+/** Messages whose last step is remembered. */
+const MAX_MESSAGES = 5_000;
+
+type Fields = Record<string, unknown>;
+
+/**
+ * Keeps messages from going back a step. Answers and events come over separate requests: the answer to a send, read while the message was
+ * queued, may arrive after the event that it was read, and would stay in a cache until the page is loaded again.
+ * @returns a function for the data of each answer and event in the order in which they arrive; it changes messages in place
+ */
+export function createStepKeeper(): <Data>(data: Data) => Data {
+  const latest = new Map<string, Fields>();
+
+  function keep(message: Fields, id: string): void {
+    const before = latest.get(id);
+    const [step, reached] = [STEPS[String(message['status'])], STEPS[String(before?.['status'])]];
+    if (before && step !== undefined && reached !== undefined && step < reached) {
+      for (const name of ['status', ...TIMES]) if (name in message && name in before) message[name] = before[name];
+      return;
+    }
+    latest.delete(id);
+    latest.set(
+      id,
+      Object.fromEntries(['status', ...TIMES].flatMap(name => (name in message ? [[name, message[name]]] : []))),
+    );
+    if (latest.size > MAX_MESSAGES) latest.delete(latest.keys().next().value ?? '');
+  }
+
+  function visit(value: unknown): void {
+    if (typeof value !== 'object' || value === null) return;
+    if (Array.isArray(value)) {
+      for (const each of value) visit(each);
+      return;
+    }
+    const fields = value as Fields;
+    if (fields['__typename'] === 'Message' && typeof fields['id'] === 'string' && 'status' in fields)
+      keep(fields, fields['id']);
+    for (const each of Object.values(fields)) visit(each);
+  }
+
+  return data => {
+    visit(data);
+    return data;
+  };
+}
