@@ -134,6 +134,17 @@ describe('the progress of a campaign', () => {
     expect((await list({ state: { in: ['SKIPPED', 'PENDING'] } })).totalCount).toBe(0);
   });
 
+  test('counts as sent what the network accepted, even where its failure is known first', async () => {
+    const of = await fixture.sender();
+    const { groupId, phones } = await of.people(1);
+    const { emulator } = fixture.gateway;
+    emulator.setFaults({ next: [{ to: phones[0] ?? '', asyncErrorCode: 131_049, when: 'after', latencyMs: 2_000 }] });
+    const id = await of.campaign({ audience: { groupIds: [groupId] }, maxFailurePercent: 100 });
+    await start(of, id);
+    await eventually(async () => expect((await progressOf(of, id)).failed).toBe(1));
+    expect(await progressOf(of, id)).toMatchObject({ sent: 1, failed: 1, delivered: 0 });
+  });
+
   test('counts a tap on a button for the campaign of the message that has it', async () => {
     const of = await fixture.sender();
     const { groupId, phones } = await of.people(2);

@@ -23,7 +23,8 @@ export interface CountedCampaign {
 }
 
 /**
- * Moves recipients forward by the statuses of their messages, and counts each step once: a repeated event has no effect.
+ * Moves recipients forward by the statuses of their messages, and counts each step once: a repeated event has no effect. The network
+ * accepted what has its id: where its failure is known before its acceptance is written, there is no message.sent.
  * @param stopCodes codes of the network after which a campaign stops
  */
 export async function countStatuses(
@@ -37,7 +38,7 @@ export async function countStatuses(
       select e.tenant_id, r.campaign_id, r.contact_id, r.state as before,
         max(case e.type when 'message.sent' then ${state('sent')} when 'message.delivered' then ${state('delivered')}
           when 'message.read' then ${state('read')} when 'message.failed' then ${state('failed')} else ${state('cancelled')} end)::smallint as after,
-        bool_or(e.type = 'message.sent') as was_sent,
+        bool_or(e.type = 'message.sent' or e.payload #>> '{message,message_id}' is not null) as was_sent,
         max(case when e.type = 'message.failed' then (e.payload #>> '{message,status_message,code}')::integer end) as code
       from events e
       join campaign_recipients r on r.tenant_id = e.tenant_id and r.message_id = (e.payload #>> '{message,id}')::uuid
