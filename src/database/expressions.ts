@@ -15,6 +15,9 @@ export const anyIn = <Value>(query: Expression<Readonly<Record<string, Value>>>)
 /** The database's clock, which advances within a transaction, unlike `now()`. */
 export const clockTime = sql<string>`clock_timestamp()`;
 
+/** The start of the statement: one time for all of its rows, in whatever order it visits them. */
+export const statementTime = sql<string>`statement_timestamp()`;
+
 /** The database's clock plus `ms` milliseconds, which may be negative. */
 export const clockTimeIn = (ms: number): RawBuilder<string> =>
   sql<string>`clock_timestamp() + ${ms}::float8 * interval '1 ms'`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { anyIn, anyOf, clockTime } from '../../../database/expressions.ts';
+import { anyIn, anyOf, statementTime } from '../../../database/expressions.ts';
 import { dropPartitions } from '../../../database/partitions.sql.ts';
 import { ATTEMPT_COLUMNS, type AttemptRow, DELIVERY_COLUMNS, type DeliveryRow } from './delivery.ts';
 
@@ -27,8 +27,11 @@ export const getAttempts = (db: Db, tenantId: number, deliveryIds: readonly stri
     .orderBy('number')
     .execute();
 
-/** The state of a delivery that is due now, at the beginning of the retry schedule. */
-const QUEUED = { status: 'pending', tries: 0, next_attempt_at: clockTime, settled_at: null, error: null } as const;
+/**
+ * The state of a delivery that is due now, at the beginning of the retry schedule. All that a statement queues is due at the same
+ * time, so that it is delivered by id, in the order of the log: rows are updated in any order.
+ */
+const QUEUED = { status: 'pending', tries: 0, next_attempt_at: statementTime, settled_at: null, error: null } as const;
 
 /** Requeues deliveries, whatever their state. */
 export const requeueDeliveries = (db: Db, tenantId: number, ids: readonly string[]): Promise<DeliveryRow[]> =>

@@ -1,4 +1,7 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { EVENT_TYPES } from '../../../../src/core/events.ts';
+import { requeueSince } from '../../../../src/features/webhooks/log/store.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, type TestGateway } from '../../../support/gateway.ts';
 import { goneAfter, type Receiver, startReceiver } from '../receiver.ts';
@@ -150,6 +153,29 @@ describe('replayWebhookDeliveries', () => {
     expect(Object.keys(faultsOf(await replay({ ids: [], since: '2026-01-01' })))).toEqual(['since', 'ids']);
     expect((await list({ status: { eq: 'PENDING' } })).totalCount).toBe(0);
   });
+});
+
+test('what is replayed since an instant is due at one time, in whatever order its rows are found', async () => {
+  const { resources } = gateway.gateway;
+  const { id: tenantId } = gateway.tenant;
+  const rolledBack = new Error('The rows are as before.');
+  const replayed = resources.db.transaction(async trx => {
+    // So many that the clock advances while they are queued.
+    await sql`
+      /* cross-tenant: copies of a delivery of this tenant */
+      insert into webhook_deliveries
+      select (jsonb_populate_record(null::webhook_deliveries, to_jsonb(d) || jsonb_build_object('id', uuid_v7(statement_timestamp(), n)))).*
+      from (select * from webhook_deliveries where tenant_id = ${tenantId} and endpoint_id = ${ok.id} limit 1) d,
+        generate_series(1, 2000) n`.execute(trx);
+    const since = new Date(Date.now() - 3_600_000).toISOString();
+    expect(await requeueSince(trx, tenantId, ok.id, since, false, EVENT_TYPES, 2_000)).toBe(2_000);
+    const { rows } = await sql<{ due: string }>`
+      select distinct next_attempt_at as due from webhook_deliveries
+      where tenant_id = ${tenantId} and endpoint_id = ${ok.id} and status = 'pending'`.execute(trx);
+    expect(rows).toHaveLength(1);
+    throw rolledBack;
+  });
+  await expect(replayed).rejects.toBe(rolledBack);
 });
 
 test('user errors name the field and have its code', async () => {
