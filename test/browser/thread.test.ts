@@ -140,11 +140,18 @@ test('a template with a picture takes one from the device', async () => {
   const dialog = page.getByRole('dialog');
   const preview = dialog.getByRole('group', { name: 'Preview' });
   await preview.getByText('Picture', { exact: true }).waitFor();
+  const upload = Promise.withResolvers<void>();
+  await page.route('**/*', async route => {
+    if (route.request().method() === 'PUT') await upload.promise;
+    await route.continue();
+  });
   const file = { name: 'shoes.png', mimeType: 'image/png', buffer: PNG };
   await dialog.getByLabel('Upload a file').setInputFiles(file);
-  await dialog.getByText('shoes.png').waitFor();
+  await dialog.getByRole('progressbar', { name: 'Uploading shoes.png' }).waitFor();
   await dialog.getByLabel('Text: 1').fill('Ben');
   await preview.getByText('New this week, Ben.').waitFor();
+  expect(await dialog.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+  upload.resolve();
   await dialog.getByRole('button', { name: 'Send', exact: true }).click();
   const bubble = logOf(page).locator('.bubble.ours', { hasText: 'New this week, Ben.' });
   await expect.poll(() => bubble.locator('img').evaluate(image => (image as HTMLImageElement).naturalWidth)).toBe(1);

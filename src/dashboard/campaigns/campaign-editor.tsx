@@ -92,6 +92,7 @@ function EditorForm({ id, initial, initialTemplateName }: FormProps) {
   const { t } = useTexts();
   const [, navigate] = useLocation();
   const [draft, setDraft] = useState(initial);
+  const [isUploading, setUploading] = useState(false);
   const [isTried, setTried] = useState(false);
   const [created, create] = useMutation(CreateCampaignDocument);
   const [updated, update] = useMutation(UpdateCampaignDocument);
@@ -182,6 +183,7 @@ function EditorForm({ id, initial, initialTemplateName }: FormProps) {
             setTemplateName(chosen?.name);
             change({ templateId: chosen?.id, values: {} });
           }}
+          onUploading={setUploading}
         />
         <DeliverySection draft={draft} errors={errors} onChange={change} />
         <UserErrors
@@ -192,7 +194,11 @@ function EditorForm({ id, initial, initialTemplateName }: FormProps) {
           <Link href="/campaigns" className="button">
             {t('cancel')}
           </Link>
-          <button type="submit" className="button primary" disabled={created.fetching || updated.fetching}>
+          <button
+            type="submit"
+            className="button primary"
+            disabled={created.fetching || updated.fetching || isUploading}
+          >
             {t('campaigns.saveAndPreview')}
           </button>
         </div>

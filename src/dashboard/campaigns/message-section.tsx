@@ -22,10 +22,11 @@ interface Props {
   /** Changes the values that there are then: an upload ends while others are typed. */
   readonly onValues: (change: (before: CampaignDraft['values']) => CampaignDraft['values']) => void;
   readonly onTemplate: (template: Template | undefined) => void;
+  readonly onUploading: (isUploading: boolean) => void;
 }
 
 /** The template and its values: texts, fields of the contact, or columns of the uploaded list, with the message beside them. */
-export function MessageSection({ draft, templates, search, errors, onValues, onTemplate }: Props) {
+export function MessageSection({ draft, templates, search, errors, onValues, onTemplate, onUploading }: Props) {
   const { t } = useTexts();
   const template = templates.find(({ id }) => id === draft.templateId);
   const templateErrors = errors.filter(({ path }) => path?.[0] === 'template');
@@ -60,7 +61,13 @@ export function MessageSection({ draft, templates, search, errors, onValues, onT
           {template && fields.length === 0 && <p className="muted">{t('template.noFields')}</p>}
           {fields.map(field =>
             field.key === 'header.link' && template ? (
-              <HeaderFile key={field.key} template={template} values={draft.values} onChange={onValues} />
+              <HeaderFile
+                key={field.key}
+                template={template}
+                values={draft.values}
+                onChange={onValues}
+                onUploading={onUploading}
+              />
             ) : (
               <ValueField
                 key={field.key}

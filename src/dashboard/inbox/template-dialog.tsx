@@ -67,6 +67,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
   );
   const { send, errors, failure, isSending, held } = useSend(conversation.id);
   const { quote } = useDraft();
+  const [isUploading, setUploading] = useState(false);
   const [later, setLater] = useState('');
   const input = useMemo(() => templateInputOf(template, values), [template, values]);
   const submit = async (event: FormEvent): Promise<void> => {
@@ -82,7 +83,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
         {fields.length === 0 && <p className="muted">{t('template.noFields')}</p>}
         {fields.map(({ key, part, name, example }) =>
           key === 'header.link' ? (
-            <HeaderFile key={key} template={template} values={values} onChange={setValues} />
+            <HeaderFile key={key} template={template} values={values} onChange={setValues} onUploading={setUploading} />
           ) : (
             <label className="field" key={key}>
               <span>{t(`template.${part}`, { name })}</span>
@@ -101,7 +102,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
           <button type="button" className="button" onClick={onClose}>
             {t('cancel')}
           </button>
-          <button type="submit" className="button primary" disabled={isSending}>
+          <button type="submit" className="button primary" disabled={isSending || isUploading}>
             {later === '' ? t('composer.send') : t('later.schedule')}
           </button>
         </footer>

@@ -1,4 +1,4 @@
-import { useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useAccount } from '../session/account.tsx';
 import '../styles/templates.css';
 import { useTexts } from '../texts/texts.tsx';
@@ -14,38 +14,82 @@ interface Props {
   /** `header.mediaId` of an upload, or `header.link`. */
   readonly values: Values;
   readonly onChange: (change: (before: Values) => Values) => void;
+  /** Called when an upload begins and ends: until then, the values lack the file. */
+  readonly onUploading: (isUploading: boolean) => void;
+}
+
+interface Upload {
+  readonly name: string;
+  /** 0 to 1 while it is uploaded. */
+  readonly progress?: number;
+  readonly problem?: string;
 }
 
 /** The file of a template's header: uploaded once, or a link from which the network downloads it. */
-export function HeaderFile({ template, values, onChange }: Props) {
+export function HeaderFile({ template, values, onChange, onUploading }: Props) {
   const { t } = useTexts();
   const { client } = useAccount();
-  const [state, setState] = useState<{ readonly name: string; readonly problem?: string; readonly isDone?: boolean }>();
+  const [file, setFile] = useState<Upload>();
+  const running = useRef<AbortController>(undefined);
+  const stop = useRef<() => void>(() => undefined);
+  stop.current = () => {
+    if (!running.current) return;
+    running.current.abort();
+    running.current = undefined;
+    onUploading(false);
+  };
+  // Another template is chosen: the file is not for that one.
+  useEffect(() => () => stop.current(), []);
   const format = template.header?.format ?? 'DOCUMENT';
   const kind = t(`headerFormat.${format}`);
   const patch = (changes: Values): void => onChange(before => ({ ...before, ...changes }));
-  const upload = async (file: File): Promise<void> => {
-    setState({ name: file.name });
+  const upload = async (chosen: File): Promise<void> => {
+    const { name } = chosen;
+    const controller = new AbortController();
+    const isRunning = (): boolean => running.current === controller;
+    running.current = controller;
+    setFile({ name, progress: 0 });
+    onUploading(true);
     try {
-      const id = await client.upload(file, { filename: file.name });
-      setState({ name: file.name, isDone: true });
-      patch({ 'header.mediaId': id, 'header.link': '' });
+      const mediaId = await client.upload(chosen, {
+        filename: name,
+        signal: controller.signal,
+        onProgress: ({ sentBytes, totalBytes }) => {
+          if (isRunning()) setFile({ name, progress: totalBytes ? sentBytes / totalBytes : 0 });
+        },
+      });
+      if (!isRunning()) return;
+      setFile({ name });
+      patch({ 'header.mediaId': mediaId, 'header.link': '' });
     } catch (error) {
-      setState({ name: file.name, problem: error instanceof Error ? error.message : String(error) });
+      if (isRunning()) setFile({ name, problem: error instanceof Error ? error.message : String(error) });
+    } finally {
+      if (isRunning()) {
+        running.current = undefined;
+        onUploading(false);
+      }
     }
   };
-  if (values['header.mediaId'])
+  const remove = (): void => {
+    stop.current();
+    setFile(undefined);
+    patch({ 'header.mediaId': '' });
+  };
+  if (values['header.mediaId'] || file?.progress !== undefined)
     return (
       <p className="file-chosen">
         <Icon name="file" size={18} />{' '}
         <span className="ellipsis" dir="auto">
-          {state?.name ?? t('template.uploaded')}
+          {file?.name ?? t('template.uploaded')}
         </span>
+        {file?.progress !== undefined && (
+          <progress value={file.progress} aria-label={t('composer.uploading', { name: file.name })} />
+        )}
         <button
           type="button"
           className="icon-button small"
-          aria-label={t('composer.removeFile', { name: state?.name ?? kind })}
-          onClick={() => patch({ 'header.mediaId': '' })}
+          aria-label={t('composer.removeFile', { name: file?.name ?? kind })}
+          onClick={remove}
         >
           <Icon name="close" size={16} />
         </button>
@@ -67,15 +111,12 @@ export function HeaderFile({ template, values, onChange }: Props) {
           className="visually-hidden"
           accept={isFileKind(format) ? FILE_TYPES[format] : undefined}
           onChange={event => {
-            const file = event.target.files?.[0];
-            if (file) void upload(file);
+            const chosen = event.target.files?.[0];
+            if (chosen) void upload(chosen);
           }}
         />
       </label>
-      {state && !state.isDone && !state.problem && (
-        <p className="muted small">{t('composer.uploading', { name: state.name })}</p>
-      )}
-      {state?.problem && <p className="notice danger">{state.problem}</p>}
+      {file?.problem && <p className="notice danger">{file.problem}</p>}
     </div>
   );
 }
