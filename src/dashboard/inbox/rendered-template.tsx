@@ -2,7 +2,6 @@ import type { ReactNode } from 'react';
 import type { TemplateButtonType, TemplateHeaderFormat } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon, type IconName } from '../ui/icon.tsx';
-import { NO_LINK } from './template-values.ts';
 import { WhatsAppText } from './whatsapp-text.tsx';
 
 /** Rendered parts of a template. */
@@ -95,7 +94,7 @@ function Header({ header: { format, text, link, filename, fileUrl } }: { readonl
     <p className="file">
       <Icon name={HEADER_ICONS[format] ?? 'file'} />
       <span className="ellipsis" dir="auto">
-        {filename ?? (link === NO_LINK ? undefined : link) ?? t(`headerFormat.${format}`)}
+        {filename ?? link ?? t(`headerFormat.${format}`)}
       </span>
     </p>
   );

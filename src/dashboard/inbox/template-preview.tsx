@@ -5,7 +5,7 @@ import type { Template } from '../templates/use-templates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { RenderedTemplate } from './rendered-template.tsx';
-import { previewInputOf } from './template-values.ts';
+import { previewInputOf, withoutPlaceholder } from './template-values.ts';
 
 interface Props {
   readonly template: Template;
@@ -25,7 +25,7 @@ export function TemplatePreview({ template, values, contactId }: Props) {
     <fieldset className="preview" aria-label={t('template.preview')}>
       <div className="bubble ours">
         {rendered ? (
-          <RenderedTemplate rendered={rendered} />
+          <RenderedTemplate rendered={withoutPlaceholder(rendered)} />
         ) : (
           <UserErrors errors={data?.previewTemplate?.userErrors ?? []} />
         )}

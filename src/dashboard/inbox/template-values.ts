@@ -10,7 +10,7 @@ export interface TemplateField {
 }
 
 /** Stands for the link of a header's file until there is one: the gateway asks for a link. */
-export const NO_LINK = 'https://example.com/file';
+const NO_LINK = 'https://example.com/file';
 
 /** The fields of the form for a template, in the order in which the message shows them. */
 export function fieldsOf({ header, body, buttons }: Template): TemplateField[] {
@@ -79,3 +79,8 @@ export function previewInputOf(template: Template, values: Readonly<Record<strin
   ]);
   return templateInputOf(template, { ...values, ...Object.fromEntries(shown) });
 }
+
+/** The rendered preview without the link that stands for a file. */
+export const withoutPlaceholder = <View extends { readonly header: { readonly link: string | null } | null }>(
+  rendered: View,
+): View => (rendered.header?.link === NO_LINK ? { ...rendered, header: { ...rendered.header, link: null } } : rendered);
