@@ -1,6 +1,15 @@
-/** The steps of a message on its way to a person, in their order. Others, such as a failure or a retry, are taken as they come. */
-const STEPS: Readonly<Record<string, number>> = { QUEUED: 0, SENT: 1, DELIVERED: 2, READ: 3 };
-const TIMES = ['sentAt', 'deliveredAt', 'readAt'] as const;
+/** The steps of a message on its way to a person, in their order. The last ones are final: a retry is another message. */
+const STEPS: Readonly<Record<string, number>> = {
+  SCHEDULED: 0,
+  QUEUED: 1,
+  SENT: 2,
+  DELIVERED: 3,
+  READ: 4,
+  FAILED: 5,
+  CANCELLED: 5,
+};
+/** What comes with a step, and stays. */
+const STATE = ['status', 'sentAt', 'deliveredAt', 'readAt', 'failedAt', 'error'] as const;
 /** Messages whose last step is remembered. */
 const MAX_MESSAGES = 5_000;
 
@@ -8,7 +17,7 @@ type Fields = Record<string, unknown>;
 
 /**
  * Keeps messages from going back a step. Answers and events come over separate requests: the answer to a send, read while the message was
- * queued, may arrive after the event that it was read, and would stay in a cache until the page is loaded again.
+ * queued, may arrive after the event that it was read or failed, and would stay in a cache until the page is loaded again.
  * @returns a function for the data of each answer and event in the order in which they arrive; it changes messages in place
  */
 export function createStepKeeper(): <Data>(data: Data) => Data {
@@ -18,14 +27,12 @@ export function createStepKeeper(): <Data>(data: Data) => Data {
     const before = latest.get(id);
     const [step, reached] = [STEPS[String(message['status'])], STEPS[String(before?.['status'])]];
     if (before && step !== undefined && reached !== undefined && step < reached) {
-      for (const name of ['status', ...TIMES]) if (name in message && name in before) message[name] = before[name];
+      for (const name of STATE) if (name in message && name in before) message[name] = before[name];
       return;
     }
     latest.delete(id);
-    latest.set(
-      id,
-      Object.fromEntries(['status', ...TIMES].flatMap(name => (name in message ? [[name, message[name]]] : []))),
-    );
+    const now = Object.fromEntries(STATE.flatMap(name => (name in message ? [[name, message[name]]] : [])));
+    latest.set(id, { ...before, ...now });
     if (latest.size > MAX_MESSAGES) latest.delete(latest.keys().next().value ?? '');
   }
 

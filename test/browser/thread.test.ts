@@ -46,8 +46,8 @@ async function openConversation(text: string) {
 
 const logOf = (page: Page) => page.getByRole('log').first();
 
-test('an answer to a send that comes after the ticks does not take them back', async () => {
-  const { page, faults } = await openConversation('Are you there?');
+/** Holds the answer to a send back. @returns a function that lets the page have it, and a moment to read it */
+async function holdAnswer(page: Page): Promise<() => Promise<void>> {
   const [answer, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
   await page.route('**/graphql', async route => {
     const response = await route.fetch();
@@ -57,14 +57,36 @@ test('an answer to a send that comes after the ticks does not take them back', a
     await route.fulfill({ response, body });
     if (isSend) answered.resolve();
   });
+  return async () => {
+    answer.resolve();
+    await answered.promise;
+    await page.evaluate(() => new Promise(done => setTimeout(done, 500)));
+  };
+}
+
+test('an answer to a send that comes after the ticks does not take them back', async () => {
+  const { page, faults } = await openConversation('Are you there?');
+  const release = await holdAnswer(page);
   await page.getByLabel('Message', { exact: true }).fill('We are.');
   await page.keyboard.press('Enter');
   const ticks = logOf(page).locator('.bubble.ours', { hasText: 'We are.' }).getByRole('img');
   await expect.poll(() => ticks.getAttribute('aria-label')).toBe('Read');
-  answer.resolve();
-  await answered.promise;
-  await page.evaluate(() => new Promise(done => setTimeout(done, 500)));
+  await release();
   expect(await ticks.getAttribute('aria-label')).toBe('Read');
+  expect(faults).toEqual([]);
+});
+
+test('a failure stays with its reason when the answer to the send comes after it', async () => {
+  const { page, faults, phone } = await openConversation('Are you still there?');
+  const release = await holdAnswer(page);
+  gateway.emulator.setFaults({ next: [{ asyncErrorCode: 131_026, to: phone }] });
+  await page.getByLabel('Message', { exact: true }).fill('Still here.');
+  await page.keyboard.press('Enter');
+  const reason = logOf(page).getByRole('note');
+  await reason.waitFor();
+  const text = await reason.innerText();
+  await release();
+  expect(await reason.allInnerTexts()).toEqual([text]);
   expect(faults).toEqual([]);
 });
 
