@@ -9,6 +9,9 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
+/** A statement of a test that hangs fails by itself and says why, before the test does, whose end would wait for it too. */
+const TIMEOUTS = { connectionTimeoutMillis: 60_000, lock_timeout: 60_000, statement_timeout: 120_000 };
+
 /** Under a name the server plans a statement once, however often a test repeats it while it waits. */
 const nameOf = (text: string): string => createHash('sha1').update(text).digest('base64url');
 
@@ -38,7 +41,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`);
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
-  const pool = new pg.Pool({ connectionString: address.href, max: 2 });
+  const pool = new pg.Pool({ connectionString: address.href, max: 2, ...TIMEOUTS });
   // Dropping the database at the end of a test terminates its connections: that is no failure.
   pool.on('error', () => undefined);
   return {
