@@ -62,7 +62,7 @@ export function MessageSection({ draft, templates, search, errors, onValues, onT
           {fields.map(field =>
             field.key === 'header.link' && template ? (
               <HeaderFile
-                key={field.key}
+                key={template.id}
                 template={template}
                 values={draft.values}
                 onChange={onValues}

@@ -3,6 +3,7 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
+import { shareOf } from '../ui/upload-share.ts';
 import { type Attachment, useConversationDraft } from './draft-store.tsx';
 
 export interface Attachments {
@@ -47,8 +48,7 @@ export function useAttachments(conversationId: string): Attachments {
         client
           .upload(file, {
             filename: name,
-            onProgress: ({ sentBytes, totalBytes }) =>
-              patch(key, { progress: totalBytes ? sentBytes / totalBytes : 0 }),
+            onProgress: progress => patch(key, { progress: shareOf(progress) }),
           })
           .then(
             mediaId => patch(key, { mediaId, progress: 1 }),

@@ -3,6 +3,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Select } from '../ui/select.tsx';
+import { shareOf } from '../ui/upload-share.ts';
 import {
   FILE_TYPES,
   HEADER_KINDS,
@@ -33,7 +34,7 @@ export function HeaderFields({ draft, onChange, errorAt }: Props) {
     client
       .upload(chosen, {
         filename: chosen.name,
-        onProgress: ({ sentBytes, totalBytes }) => patchFile({ progress: totalBytes ? sentBytes / totalBytes : 0 }),
+        onProgress: progress => patchFile({ progress: shareOf(progress) }),
       })
       .then(
         mediaId => patchFile({ mediaId, progress: 1 }),

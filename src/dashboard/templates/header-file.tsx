@@ -4,6 +4,7 @@ import '../styles/templates.css';
 import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { shareOf } from '../ui/upload-share.ts';
 import { FILE_TYPES, isFileKind } from './template-draft.ts';
 import type { Template } from './use-templates.ts';
 
@@ -31,47 +32,43 @@ export function HeaderFile({ template, values, onChange, onUploading }: Props) {
   const { client } = useAccount();
   const [file, setFile] = useState<Upload>();
   const running = useRef<AbortController>(undefined);
-  const stop = useRef<() => void>(() => undefined);
-  stop.current = () => {
-    if (!running.current) return;
-    running.current.abort();
-    running.current = undefined;
-    onUploading(false);
-  };
   // Another template is chosen: the file is not for that one.
-  useEffect(() => () => stop.current(), []);
+  useEffect(
+    () => () => {
+      running.current?.abort();
+      onUploading(false);
+    },
+    [onUploading],
+  );
   const format = template.header?.format ?? 'DOCUMENT';
   const kind = t(`headerFormat.${format}`);
   const patch = (changes: Values): void => onChange(before => ({ ...before, ...changes }));
   const upload = async (chosen: File): Promise<void> => {
     const { name } = chosen;
-    const controller = new AbortController();
-    const isRunning = (): boolean => running.current === controller;
-    running.current = controller;
+    running.current = new AbortController();
+    const { signal } = running.current;
     setFile({ name, progress: 0 });
     onUploading(true);
     try {
       const mediaId = await client.upload(chosen, {
         filename: name,
-        signal: controller.signal,
-        onProgress: ({ sentBytes, totalBytes }) => {
-          if (isRunning()) setFile({ name, progress: totalBytes ? sentBytes / totalBytes : 0 });
+        signal,
+        onProgress: progress => {
+          if (!signal.aborted) setFile({ name, progress: shareOf(progress) });
         },
       });
-      if (!isRunning()) return;
+      if (signal.aborted) return;
       setFile({ name });
       patch({ 'header.mediaId': mediaId, 'header.link': '' });
     } catch (error) {
-      if (isRunning()) setFile({ name, problem: error instanceof Error ? error.message : String(error) });
+      if (!signal.aborted) setFile({ name, problem: error instanceof Error ? error.message : String(error) });
     } finally {
-      if (isRunning()) {
-        running.current = undefined;
-        onUploading(false);
-      }
+      if (!signal.aborted) onUploading(false);
     }
   };
   const remove = (): void => {
-    stop.current();
+    running.current?.abort();
+    onUploading(false);
     setFile(undefined);
     patch({ 'header.mediaId': '' });
   };
