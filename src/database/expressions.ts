@@ -12,15 +12,19 @@ export const anyOf = <Value>(values: readonly Value[]): RawBuilder<Value> => sql
 export const anyIn = <Value>(query: Expression<Readonly<Record<string, Value>>>): RawBuilder<Value> =>
   sql<Value>`any(array(${query}))`;
 
+/*
+ * Times are truncated to the millisecond of the columns, which would round them up as often as down: what is due now would be due half
+ * a millisecond later, and a look-up right after the write would miss it.
+ */
+
 /** The database's clock, which advances within a transaction, unlike `now()`. */
-export const clockTime = sql<string>`clock_timestamp()`;
+export const clockTime = sql<string>`date_trunc('milliseconds', clock_timestamp())`;
 
 /** The start of the statement: one time for all of its rows, in whatever order it visits them. */
-export const statementTime = sql<string>`statement_timestamp()`;
+export const statementTime = sql<string>`date_trunc('milliseconds', statement_timestamp())`;
 
 /** The database's clock plus `ms` milliseconds, which may be negative. */
-export const clockTimeIn = (ms: number): RawBuilder<string> =>
-  sql<string>`clock_timestamp() + ${ms}::float8 * interval '1 ms'`;
+export const clockTimeIn = (ms: number): RawBuilder<string> => sql<string>`${clockTime} + ${ms}::float8 * interval '1 ms'`;
 
 /** The start of the transaction. */
 export const transactionTime = sql<string>`now()`;

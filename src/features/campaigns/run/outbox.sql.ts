@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { clockTime } from '../../../database/expressions.ts';
 import { STATE } from '../recipients/recipient.ts';
 
 /** Messages of campaigns that wait to be sent on a channel, counted up to a limit. @param priority of campaigns in the outbox */
@@ -43,7 +44,7 @@ export async function putBack(
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
     with back as (
-      update campaign_recipients r set state = ${sql.lit(STATE.waiting)}, due_at = clock_timestamp(), message_id = null
+      update campaign_recipients r set state = ${sql.lit(STATE.waiting)}, due_at = ${clockTime}, message_id = null
       where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = any(${messageIds}::uuid[])
         and (r.state < ${sql.lit(STATE.sent)} or r.state = ${sql.lit(STATE.cancelled)}) returning 1
     ) select count(*)::int as count from back`.execute(trx);

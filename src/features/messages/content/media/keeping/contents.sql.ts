@@ -61,7 +61,7 @@ export async function keepContent(trx: Db, tenantId: number, file: FetchedFile):
     ), used as (
       delete from media_unused u using c where u.tenant_id = ${tenantId} and u.storage_key = c.storage_key
     ), surplus as (
-      update media_unused u set due_at = clock_timestamp()
+      update media_unused u set due_at = ${clockTime}
       where u.tenant_id = ${tenantId} and u.storage_key = ${file.storageKey} and not exists (select from c)
     ), f as (
       update media_files f set state = 'kept', sha256 = ${file.sha256}::bytea, mime_type = coalesce(f.mime_type, ${file.mimeType}), claim = null,

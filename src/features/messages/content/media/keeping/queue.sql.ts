@@ -29,7 +29,7 @@ export async function queueFiles(trx: Db, tenantId: number, files: readonly NewF
   }));
   await sql`
     insert into media_files (tenant_id, id, channel_id, network_media_id, mime_type, expected_sha256, due_at, expires_at)
-    select ${tenantId}::bigint, r.id, r.channel_id, r.network_media_id, r.mime_type, decode(r.sha256, 'hex'), clock_timestamp(),
+    select ${tenantId}::bigint, r.id, r.channel_id, r.network_media_id, r.mime_type, decode(r.sha256, 'hex'), ${clockTime},
            clock_timestamp() + r.lives_ms * interval '1 ms'
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb) as r (id uuid, channel_id bigint, network_media_id text, mime_type text,
       sha256 text, lives_ms float8)
