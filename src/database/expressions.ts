@@ -24,7 +24,8 @@ export const clockTime = sql<string>`date_trunc('milliseconds', clock_timestamp(
 export const statementTime = sql<string>`date_trunc('milliseconds', statement_timestamp())`;
 
 /** The database's clock plus `ms` milliseconds, which may be negative. */
-export const clockTimeIn = (ms: number): RawBuilder<string> => sql<string>`${clockTime} + ${ms}::float8 * interval '1 ms'`;
+export const clockTimeIn = (ms: number): RawBuilder<string> =>
+  sql<string>`${clockTime} + ${ms}::float8 * interval '1 ms'`;
 
 /** The start of the transaction. */
 export const transactionTime = sql<string>`now()`;
