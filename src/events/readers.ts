@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../core/events.ts';
 import type { Database, Db } from '../database/database.ts';
 import type { Log } from '../platform/log.ts';
@@ -120,7 +121,8 @@ function createReaderLoop(
         isWoken = false;
         return;
       }
-      await new Promise(resolve => setTimeout(resolve, reader.pauseMs));
+      // Aborted at the end of the process, which the condition of the loop sees.
+      await sleep(reader.pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 
