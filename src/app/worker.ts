@@ -167,13 +167,22 @@ const READER_POLL_MS = 10 * SECOND;
 /** Delay of infrequent chores after start, so that they do not compete with waiting messages. */
 const CHORE_DELAY_MS = 10 * SECOND;
 
+/** Between the first runs of two chores: together they would take every connection of the pool. */
+const CHORE_SPACING_MS = 50;
+
 /** Starts lanes, log readers and chores in this process. @returns a function that stops chores and readers; lanes stop with `lanes.stop` */
 export async function startWorker(resources: Resources, lanes: Lanes): Promise<() => Promise<void>> {
   await restartStatusWait(resources);
   await lanes.start(queuesOf(resources), () => restartStatusWait(resources));
   const readers = await startReaders(resources, READERS);
-  const stops = CHORES.map(({ name, everyMs, run }) =>
-    every(resources, name, everyMs, () => run(resources), everyMs > MINUTE ? CHORE_DELAY_MS : 0),
+  const stops = CHORES.map(({ name, everyMs, run }, place) =>
+    every(
+      resources,
+      name,
+      everyMs,
+      () => run(resources),
+      (everyMs > MINUTE ? CHORE_DELAY_MS : 0) + place * CHORE_SPACING_MS,
+    ),
   );
   stops.push(every(resources, 'readers', READER_POLL_MS, async () => readers.wake()));
   return async () => {
