@@ -56,8 +56,9 @@ export default defineConfig({
     // The files of a worker share their modules: loading all of src for each took as long as the tests. What a file makes,
     // its database first of all, is its own all the same.
     isolate: false,
-    // A PostgreSQL that is a service has a hundred connections, which three would use up.
-    maxWorkers: process.env['PARLEY_TEST_DATABASE_URL'] === undefined ? 3 : 2,
+    // Files wait for clocks and timers a quarter of their time, so that two cores have work for four. A PostgreSQL that is a service
+    // has a hundred connections, which three would use up.
+    maxWorkers: process.env['PARLEY_TEST_DATABASE_URL'] === undefined ? 4 : 2,
     sequence: isShuffled ? {} : { sequencer: LongestFirst },
     // The patience with a machine that has other work as well. What is promised in seconds, a test says itself.
     testTimeout: 300_000,
