@@ -1,30 +1,20 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { compileOnce } from '../../src/database/compile-once.ts';
-import { createDatabase, type Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/database/database.ts';
 import { anyIn, anyOf, bigints, texts, unnest } from '../../src/database/expressions.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openTestDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
+let close: () => Promise<void>;
 const texted: string[] = [];
 beforeAll(async () => {
-  database = await createTestDatabase();
-  await database.query(
+  const opened = await openTestDatabase({ onStatement: text => texted.push(text) });
+  ({ db, close } = opened);
+  await opened.database.query(
     `insert into plans (id, name, calls_per_minute) values (91, 'a', 1), (92, 'b', 2), (93, 'c', 3)`,
   );
-  db = createDatabase({
-    url: database.url,
-    poolSize: 1,
-    readers: 1,
-    log: createLog('silent'),
-    onStatement: text => texted.push(text),
-  });
 });
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+afterAll(() => close());
 
 test('a statement is built once and executed with the values of each call', async () => {
   let builds = 0;

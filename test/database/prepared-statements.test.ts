@@ -1,20 +1,15 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createDatabase, type Database } from '../../src/database/database.ts';
+import type { Database } from '../../src/database/database.ts';
 import { raw } from '../../src/database/page.ts';
 import { MAX_PREPARED, PLANNED_AT_EACH_CALL } from '../../src/database/statements.ts';
-import { createLog } from '../../src/platform/log.ts';
-import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { openTestDatabase } from '../support/database.ts';
 
-let database: TestDatabase;
 let db: Database;
+let close: () => Promise<void>;
 beforeAll(async () => {
-  database = await createTestDatabase();
-  db = createDatabase({ url: database.url, poolSize: 1, readers: 1, log: createLog('silent') });
+  ({ db, close } = await openTestDatabase());
 });
-afterAll(async () => {
-  await db.close();
-  await database.drop();
-});
+afterAll(() => close());
 
 const prepared = async (): Promise<string[]> =>
   (

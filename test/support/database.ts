@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { inject } from 'vitest';
+import { createDatabase, type Database, type DatabaseOptions } from '../../src/database/database.ts';
+import { createLog } from '../../src/platform/log.ts';
 
 export interface TestDatabase {
   readonly url: string;
@@ -51,6 +53,22 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     async drop() {
       await pool.end();
       await (await administratorOf(serverUrl)).query(`drop database if exists ${name} with (force)`);
+    },
+  };
+}
+
+/** A test database with the connections of a process to it, one of each kind unless told otherwise; `close` ends both. */
+export async function openTestDatabase(
+  options: Partial<DatabaseOptions> = {},
+): Promise<{ readonly database: TestDatabase; readonly db: Database; close(): Promise<void> }> {
+  const database = await createTestDatabase();
+  const db = createDatabase({ url: database.url, poolSize: 1, readers: 1, log: createLog('silent'), ...options });
+  return {
+    database,
+    db,
+    async close() {
+      await db.close();
+      await database.drop();
     },
   };
 }
