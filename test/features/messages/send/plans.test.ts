@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../../../src/database/database.ts';
 import { append } from '../../../../src/events/append.ts';
 import { readAll } from '../../../../src/events/log.sql.ts';
-import { settle } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
+import { claimDue, settle } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
+import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type Account, accountOf } from '../statistics/fixture.ts';
 
@@ -95,6 +96,46 @@ test('messages are postponed and leave their queues by key, however many wait', 
   });
   // Some look-ups of each. A scan of the queue reads a thousand rows for each batch, and more.
   expect(read).toBeLessThan(MESSAGES * 10);
+});
+
+test('messages are claimed by key, however many wait', async () => {
+  const own = await accountOf(gateway);
+  const ids = await own.add(
+    Array.from({ length: MESSAGES }, (_, index) => ({
+      at: new Date(Date.now() - 60_000 + index).toISOString(),
+      phone: `+1415${5_570_000 + index}`,
+    })),
+  );
+  const { db } = gateway.gateway.resources;
+  const enqueue = (on: Db, of: readonly string[]) =>
+    sql`select enqueue_messages(${own.tenantId}::bigint, array_agg(m.channel_id), array_agg(m.contact_id), array_agg(m.id),
+      array_agg(2::smallint), array_agg(null::bytea))
+      from (select * from messages where tenant_id = ${own.tenantId} and id = any(${of}::uuid[]) order by id) m`.execute(
+      on,
+    );
+  // Just emptied, and without pages.
+  await gateway.database.query('delete from outbox');
+  await gateway.database.query('vacuum analyze outbox');
+  const read = await db.transaction(async trx => {
+    const lane = { tenantId: own.tenantId, channelId: own.channelId, limit: BATCH };
+    const claim = async (front: QueueFront): Promise<string[]> =>
+      (await claimDue(trx, [{ ...lane, front }], 60_000)).flat().map(row => row.message_id);
+    // Its plan is made for one message.
+    await enqueue(trx, ids.slice(0, 1));
+    expect(await claim(new QueueFront())).toEqual(ids.slice(0, 1));
+    for (let from = 1; from < ids.length; from += BATCH) await enqueue(trx, ids.slice(from, from + BATCH));
+    // A claim reads again what became due in the last seconds.
+    await sql`update outbox set next_attempt_at = next_attempt_at - interval '1 minute' where tenant_id = ${own.tenantId} and dispatched_at is null`.execute(
+      trx,
+    );
+    const front = new QueueFront();
+    const before = await rowsRead(trx, 'outbox');
+    for (let from = 1; from < ids.length; from += BATCH)
+      expect(await claim(front)).toEqual(ids.slice(from, from + BATCH));
+    return (await rowsRead(trx, 'outbox')) - before;
+  });
+  // Some look-ups of each. A scan of the queue reads a thousand rows for each claim.
+  expect(read).toBeLessThan(MESSAGES * 6);
 });
 
 test('the tailer reads the events after its place, however many the partition holds', async () => {
