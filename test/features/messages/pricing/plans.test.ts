@@ -20,7 +20,7 @@ const MESSAGES = 20 * BATCH;
 async function rowsRead(trx: Db): Promise<number> {
   const { rows } = await sql<{ read: number }>`
     select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
-    where relname ~ '^(messages|message_pricing|message_wamids)'`.execute(trx);
+    where relname ~ '^(messages|message_pricing|message_wamids|message_states|message_updates)'`.execute(trx);
   return rows[0]?.read ?? 0;
 }
 
