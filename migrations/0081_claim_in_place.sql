@@ -16,6 +16,7 @@ returns table (lane integer, message_id uuid, contact_id bigint, priority smalli
   body text, content jsonb, reply_to_wamid text, age_ms double precision, phone text, user_id text, opted_out_at timestamptz)
 language plpgsql rows 100
 set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off
+set enable_sort = off
 as $$
 #variable_conflict use_column
 declare

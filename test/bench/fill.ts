@@ -205,7 +205,7 @@ export async function addTemplateOf(
 /** Queues what was last sent once more: a lane with so many waiting, some of them behind another one to their contact. */
 export async function addOutbox(pool: pg.Pool, tenant: FilledTenant, waiting: number): Promise<void> {
   await pool.query(
-    `select count(enqueue_message(tenant_id, channel_id, contact_id, id, 2::smallint, null)) from (
+    `select count(enqueue_messages(tenant_id, array[channel_id], array[contact_id], array[id], array[2::smallint], array[null::bytea])) from (
        select * from messages where tenant_id = $1::bigint and direction = 'outbound' order by id desc limit $2
      ) m`,
     [tenant.id, waiting],

@@ -90,7 +90,7 @@ async function fill(pool: pg.Pool, waiting: number): Promise<FilledTenant> {
     [tenant.id, waiting, tenant.firstContactId, tenant.firstConversationId, contacts, tenant.channelId],
   );
   await pool.query(
-    `select count(enqueue_message(m.tenant_id, m.channel_id, m.contact_id, m.id, (1 + m.contact_id % 3)::smallint, null))
+    `select count(enqueue_messages(m.tenant_id, array[m.channel_id], array[m.contact_id], array[m.id], array[(1 + m.contact_id % 3)::smallint], array[null::bytea]))
      from (select * from messages where tenant_id = $1 order by id) m`,
     [tenant.id],
   );

@@ -62,7 +62,7 @@ async function accept(contactId: number, priority: Priority, id = newIdAt(Date.n
        returning *
      ), s as (insert into message_states (tenant_id, message_id, updated_at) select tenant_id, id, created_at from m
      ), u as (insert into message_updates (tenant_id, message_id, updated_at, status) select tenant_id, id, created_at, 'queued' from m
-     ), o as materialized (select enqueue_message(tenant_id, channel_id, contact_id, id, $3::smallint, null) from m)
+     ), o as materialized (select enqueue_messages(tenant_id, array[channel_id], array[contact_id], array[id], array[$3::smallint], array[null::bytea]) from m)
      select from m, o`,
     [gateway.tenant.id, contactId, priority, id],
   );
