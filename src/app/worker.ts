@@ -1,5 +1,6 @@
 import { unlessHeld } from '../database/outbox-hold.sql.ts';
 import { ensurePartitions } from '../database/partitions.sql.ts';
+import { analyzeGrown } from '../database/table-statistics.sql.ts';
 import { type LogReader, startReaders } from '../events/readers.ts';
 import { deleteOldEvents } from '../events/retention.ts';
 import { BOTS, botReader, cleanBotReplies } from '../features/bots/housekeeping.ts';
@@ -124,6 +125,7 @@ const CHORES: readonly {
   readonly run: (resources: Resources) => Promise<unknown>;
 }[] = [
   { name: 'partitions', everyMs: 6 * HOUR, run: ({ db }) => ensurePartitions(db.write, PARTITIONED, 3) },
+  { name: 'statistics of grown tables', everyMs: 5 * SECOND, run: ({ db }) => analyzeGrown(db.write) },
   {
     name: 'old events',
     everyMs: HOUR,
