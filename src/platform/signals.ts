@@ -2,14 +2,17 @@
  * Hints between processes that there is something to read. A lost signal causes a delay, not a loss, because receivers also poll.
  */
 export interface Signals {
-  /** Notifies listeners of this process at once, those of other processes within `SPACING_MS` of the urgency. Never throws. */
+  /** Notifies listeners of this process at once, those of other processes soon: see `Urgency`. Never throws. */
   send(topic: string, urgency?: Urgency): void;
   /** @returns a function that unsubscribes */
   on(topic: string, listener: (topic: string) => void): () => void;
   close(): Promise<void>;
 }
 
-/** `soon` if a client waits for the result (a message to send) or a delay would be harmful (a revoked token). */
+/**
+ * `soon`, within 10 ms, if a client waits for the result (a message to send) or a delay would be harmful (a revoked token). `later`: within
+ * 20 ms, or 150 while a process sends more than one in 150 ms and has used up its burst.
+ */
 export type Urgency = 'soon' | 'later';
 
 /** Transport of signals between processes: PostgreSQL's NOTIFY, or Redis if configured. */
@@ -29,10 +32,13 @@ export interface SignalTransport {
 
 /**
  * NOTIFY takes a database-wide lock until its commit is done (780 instead of 8,100 commits a second if each notifies), so it is never
- * part of another transaction. The first signal is sent at once; those of the following milliseconds are sent together. Full messages
- * are sent without a pause.
+ * part of another transaction, and each listening process takes a transaction to receive it. The first signal is sent at once; those of
+ * the following milliseconds are sent together. Full messages are sent without a pause.
  */
-const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 100 };
+const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 20 };
+/** Time between messages under load, after `BURST` messages at the shorter spacing. Receivers then work in batches anyway. */
+const SUSTAINED_SPACING_MS = 150;
+const BURST = 20;
 /** Topics per message; they are short, so that a hundred stay well below the maximum size. */
 const TOPICS_PER_MESSAGE = 100;
 
@@ -45,6 +51,8 @@ export function createSignals(transport: SignalTransport): Signals {
   let flushTimer: NodeJS.Timeout | undefined;
   let flushAtMs = Number.POSITIVE_INFINITY;
   let flushedAtMs = Number.NEGATIVE_INFINITY;
+  /** When all messages so far were due at the sustained spacing. */
+  let paidAtMs = Number.NEGATIVE_INFINITY;
   let isFlushing = false;
   /** The highest urgency among the waiting signals. */
   let urgency: Urgency = 'later';
@@ -62,6 +70,7 @@ export function createSignals(transport: SignalTransport): Signals {
     if (!transport.isReady() || waiting.size === 0) return;
     isFlushing = true;
     flushedAtMs = performance.now();
+    paidAtMs = Math.max(paidAtMs, flushedAtMs) + SUSTAINED_SPACING_MS;
     const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
     for (const topic of topics) waiting.delete(topic);
     if (waiting.size === 0) urgency = 'later';
@@ -70,9 +79,15 @@ export function createSignals(transport: SignalTransport): Signals {
     if (transport.isReady() && waiting.size > 0) schedule();
   }
 
+  function nextMessageMs(): number {
+    if (waiting.size >= TOPICS_PER_MESSAGE) return flushedAtMs;
+    const soonestMs = flushedAtMs + SPACING_MS[urgency];
+    return urgency === 'soon' ? soonestMs : Math.max(soonestMs, paidAtMs - BURST * SUSTAINED_SPACING_MS);
+  }
+
   /** One message at a time. */
   function schedule(): void {
-    const dueMs = waiting.size < TOPICS_PER_MESSAGE ? flushedAtMs + SPACING_MS[urgency] : flushedAtMs;
+    const dueMs = nextMessageMs();
     if (closed || isFlushing || dueMs >= flushAtMs) return;
     clearTimeout(flushTimer);
     flushAtMs = dueMs;

@@ -1,9 +1,9 @@
 import pg from 'pg';
-import { afterAll, beforeAll, describe, expect, type TestContext, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import { createPostgresTransport } from '../../src/database/postgres-signals.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createRedisTransport } from '../../src/platform/redis/signal-transport.ts';
-import { createSignals, type Signals } from '../../src/platform/signals.ts';
+import { createSignals, type Signals, type Urgency } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
@@ -81,6 +81,56 @@ function promises(start: (context: TestContext) => Promise<Signals>, cut: () => 
     });
   });
 }
+
+describe('the spacing of messages', () => {
+  /** Sends a signal every so many milliseconds, for so long. @returns when each message left, and the longest wait of a signal */
+  async function sendEvery(ms: number, forMs: number, urgency: Urgency) {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+    const waiting: number[] = [];
+    let longestMs = 0;
+    let messages = 0;
+    const signals = createSignals({
+      open: ({ onReady }) => onReady(),
+      isReady: () => true,
+      async send() {
+        messages += 1;
+        for (const sinceMs of waiting.splice(0)) longestMs = Math.max(longestMs, performance.now() - sinceMs);
+      },
+      close: async () => {},
+    });
+    try {
+      for (let sentMs = 0; sentMs < forMs; sentMs += ms) {
+        waiting.push(performance.now());
+        signals.send('topic', urgency);
+        await vi.advanceTimersByTimeAsync(ms);
+      }
+      return { messages, longestMs };
+    } finally {
+      await signals.close();
+      vi.useRealTimers();
+    }
+  }
+
+  test('few signals are sent within 20 ms, for as long as they are few', async () => {
+    const { messages, longestMs } = await sendEvery(200, 60_000, 'later');
+    expect(messages).toBe(300);
+    expect(longestMs).toBeLessThanOrEqual(20);
+  });
+
+  test('so are those of a short burst of many; then a message leaves every 150 ms', async () => {
+    const burst = await sendEvery(5, 400, 'later');
+    expect(burst.longestMs).toBeLessThanOrEqual(20);
+    const { messages, longestMs } = await sendEvery(5, 60_000, 'later');
+    expect(longestMs).toBeLessThanOrEqual(151);
+    expect(messages).toBeGreaterThan(60_000 / 150);
+    expect(messages).toBeLessThan(60_000 / 150 + 30);
+  });
+
+  test('those that somebody waits for are sent within 10 ms, however many', async () => {
+    const { longestMs } = await sendEvery(5, 60_000, 'soon');
+    expect(longestMs).toBeLessThanOrEqual(11);
+  });
+});
 
 describe('over PostgreSQL', () => {
   let database: TestDatabase;
