@@ -25,7 +25,7 @@ const BATCH_BYTES = 1_000_000;
  * Shortest time between the beginnings of two batches of which the former had at least `SMALL_BATCH` webhooks, and was not full: a
  * transaction of 70 costs each of them a third less than one of 35. Single messages of customers do not wait.
  */
-const SPACING_MS = 100;
+const SPACING_MS = 150;
 const SMALL_BATCH = 8;
 /** A webhook that fails this often, over some 80 seconds, is given up, with its error stored and logged. */
 const MAX_ATTEMPTS = 10;

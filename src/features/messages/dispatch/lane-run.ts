@@ -19,11 +19,11 @@ const MAX_IN_FLIGHT = 320;
 const MAX_CALLS = 640;
 /**
  * Unless it is woken, a lane claims at least so many messages at once, or claims this long after its last claim: a rate limit and
- * responses free one place at a time, and a statement costs much more than one more row of it. The spacing is half of what fills the burst
+ * responses free one place at a time, and a statement costs much more than one more row of it. The spacing is well below what fills the burst
  * of the rate limit.
  */
 const MIN_CLAIM = 16;
-const CLAIM_SPACING_MS = 50;
+const CLAIM_SPACING_MS = 60;
 /** An empty lane is released after this: a wake-up inside the process costs nothing, claiming a lane two statements. */
 const LINGER_MS = 2 * SECOND;
 /** Longest pause before another attempt to claim messages that are due but not claimable. */

@@ -12,7 +12,7 @@ import { type Postponed, postpone } from './outbox.sql.ts';
 /** Outcomes that arrive within this time share one transaction. */
 const FLUSH_MS = 5;
 /** While lanes drain, outcomes of this time share a transaction, unless `HURRY` applies. */
-const SPACING_MS = 50;
+const SPACING_MS = 75;
 const HURRY = { flushMs: 1, items: 64 };
 /** Longest retry delay. Outcomes stay in memory while the database is unavailable, because no other record of acceptances exists. */
 const MAX_PAUSE_MS = SECOND;
