@@ -6,7 +6,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 let gateway: TestGateway;
 beforeAll(async () => {
   gateway = await startGateway({ role: 'gateway' });
-  await gateway.database.query('create table growing (id integer primary key)');
+  await gateway.database.query('create table growing (id integer primary key) with (autovacuum_enabled = false)');
 });
 afterAll(() => gateway.stop());
 

@@ -69,6 +69,8 @@ export async function startNetwork(options: Partial<EmulatorOptions> = {}): Prom
     delays: { sentMs: 1, deliveredMs: 15, readMs: 30, templateReviewMs: 10 },
     log,
     ...options,
+    // Statuses arrive in the order in which they were posted.
+    faults: { webhookConnections: 1, ...options.faults },
   });
   const network = createClient(emulator.url);
   onTestFinished(async () => {

@@ -24,11 +24,11 @@ async function setRate(of: Sender, messagesPerSecond: number): Promise<void> {
 
 test('messages that a pause took back count for no frequency cap: everybody gets one after it', async () => {
   const of = await fixture.sender();
-  const { groupId } = await of.people(30);
-  await setRate(of, 4);
+  const { groupId } = await of.people(100);
+  // For ten seconds some wait for the channel, while others have been sent.
+  await setRate(of, 10);
   const id = await of.campaign({ audience: { groupIds: [groupId] }, frequencyCap: { messages: 1, days: 7 } });
   dataOf(await of.mutate('startCampaign', { id }));
-  // Some wait for the channel, while others have been sent.
   await eventually(async () => {
     const { progress, recipients } = await read(of, id);
     expect([progress.sent > 0, recipients.totalCount > 0]).toEqual([true, true]);
@@ -41,7 +41,7 @@ test('messages that a pause took back count for no frequency cap: everybody gets
   await eventually(async () =>
     expect(await read(of, id)).toMatchObject({
       status: 'COMPLETED',
-      progress: { sent: 30, pending: 0, skips: [] },
+      progress: { sent: 100, pending: 0, skips: [] },
     }),
   );
 });
