@@ -20,7 +20,10 @@ export async function read(response: Response): Promise<Answer> {
   return { status: response.status, headers: response.headers, text, json };
 }
 
-/** Sends raw bytes and returns what is received until the server closes the connection or pauses for three seconds. */
+/**
+ * Sends raw bytes and returns what is received until the server closes the connection or, unless it was asked to close it, pauses for
+ * three seconds.
+ */
 export function raw(url: string, bytes: string, hangUp = false): Promise<string> {
   return new Promise((resolve, reject) => {
     const { hostname, port } = new URL(url);
@@ -32,7 +35,7 @@ export function raw(url: string, bytes: string, hangUp = false): Promise<string>
     // The first byte may take long on a busy machine.
     socket.setTimeout(60_000, () => socket.destroy());
     socket.on('data', data => {
-      socket.setTimeout(3_000);
+      if (!/^connection: close\r$/im.test(bytes)) socket.setTimeout(3_000);
       text += data.toString('latin1');
     });
     socket.on('error', error => (hangUp ? resolve(text) : reject(error)));
