@@ -36,9 +36,9 @@ export interface SignalTransport {
  * the following milliseconds are sent together. Full messages are sent without a pause.
  */
 const SPACING_MS: Readonly<Record<Urgency, number>> = { soon: 10, later: 20 };
-/** Time between messages under load, after `BURST` messages at the shorter spacing. Receivers then work in batches anyway. */
+/** Time between messages under load, after a burst of 20 at the shorter spacing. Receivers then work in batches anyway. */
 const SUSTAINED_SPACING_MS = 150;
-const BURST = 20;
+const BURST_MS = 20 * SUSTAINED_SPACING_MS;
 /** Topics per message; they are short, so that a hundred stay well below the maximum size. */
 const TOPICS_PER_MESSAGE = 100;
 
@@ -51,7 +51,7 @@ export function createSignals(transport: SignalTransport): Signals {
   let flushTimer: NodeJS.Timeout | undefined;
   let flushAtMs = Number.POSITIVE_INFINITY;
   let flushedAtMs = Number.NEGATIVE_INFINITY;
-  /** When all messages so far were due at the sustained spacing. */
+  /** When all messages so far were due at the sustained spacing, but at most a burst ahead: `soon` and full messages do not wait for it. */
   let paidAtMs = Number.NEGATIVE_INFINITY;
   let isFlushing = false;
   /** The highest urgency among the waiting signals. */
@@ -70,7 +70,7 @@ export function createSignals(transport: SignalTransport): Signals {
     if (!transport.isReady() || waiting.size === 0) return;
     isFlushing = true;
     flushedAtMs = performance.now();
-    paidAtMs = Math.max(paidAtMs, flushedAtMs) + SUSTAINED_SPACING_MS;
+    paidAtMs = Math.min(Math.max(paidAtMs, flushedAtMs), flushedAtMs + BURST_MS) + SUSTAINED_SPACING_MS;
     const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
     for (const topic of topics) waiting.delete(topic);
     if (waiting.size === 0) urgency = 'later';
@@ -82,7 +82,7 @@ export function createSignals(transport: SignalTransport): Signals {
   function nextMessageMs(): number {
     if (waiting.size >= TOPICS_PER_MESSAGE) return flushedAtMs;
     const soonestMs = flushedAtMs + SPACING_MS[urgency];
-    return urgency === 'soon' ? soonestMs : Math.max(soonestMs, paidAtMs - BURST * SUSTAINED_SPACING_MS);
+    return urgency === 'soon' ? soonestMs : Math.max(soonestMs, paidAtMs - BURST_MS);
   }
 
   /** One message at a time. */
