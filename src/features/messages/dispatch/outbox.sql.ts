@@ -8,8 +8,8 @@ import { type Priority, SCHEDULED } from './lane.ts';
 import type { QueueFront } from './queue-front.ts';
 
 /**
- * The statements of the outbox. Times are intervals from the database's clock, because the clocks of processes differ. The functions
- * of migrations 0018, 0028 and 0029 do the work, with plans that do not depend on statistics.
+ * The statements of the outbox. Times are intervals from the database's clock, because the clocks of processes differ. Functions of
+ * the database do the work (migrations 0018, 0028, 0076, 0081, 0082), with plans that do not depend on statistics.
  */
 
 export interface Claimed {
