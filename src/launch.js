@@ -17,14 +17,6 @@ const REQUIRED_MAJOR = 24;
 const BUNDLED_NODE = fileURLToPath(new URL('../node_modules/node/bin/node', import.meta.url));
 const BUNDLED_NODE_PACKAGE = new URL('../node_modules/node/package.json', import.meta.url);
 
-/**
- * Largest half of the young generation. Node's default lets it grow to 128 MB, of which an idle `serve` kept 90 MB resident.
- * `node --max-semi-space-size=… src/launch.js serve` sets another limit.
- */
-const SEMI_SPACE_MB = 8;
-const SEMI_SPACE_OPTION = '--max-semi-space-size';
-const LONG_RUNNING = ['serve', 'dev'];
-
 const args = process.argv.slice(2);
 
 if (major(process.versions.node) >= REQUIRED_MAJOR) {
@@ -40,20 +32,6 @@ if (major(process.versions.node) >= REQUIRED_MAJOR) {
 
 function major(version) {
   return Number(version.split('.')[0]);
-}
-
-/** Restarts a long-running command with the limit, unless the command line of Node has one. */
-function limitYoungGeneration() {
-  if (!LONG_RUNNING.includes(args[0]) || process.execArgv.some(option => option.startsWith(SEMI_SPACE_OPTION))) return;
-  // V8 reads the limit at its start only, so the process replaces itself: same pid, 25 ms later. Windows has no exec, and an
-  // IPC channel (child_process.fork) would not survive it.
-  if (process.platform === 'win32' || process.send !== undefined) return;
-  process.execve(process.execPath, [
-    process.execPath,
-    ...process.execArgv,
-    `${SEMI_SPACE_OPTION}=${SEMI_SPACE_MB}`,
-    ...process.argv.slice(1),
-  ]);
 }
 
 /**
@@ -86,7 +64,6 @@ function enableCompileCache() {
 }
 
 function start() {
-  limitYoungGeneration();
   // `parley … | head` closes the pipe: nobody reads the rest.
   process.stdout.on('error', error => {
     if (error.code !== 'EPIPE') throw error;

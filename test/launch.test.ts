@@ -108,21 +108,6 @@ describe('on Node 24', () => {
     expect(onThisNode('--check')).toMatchObject({ status: 0, stdout: '', stderr: '' });
   });
 
-  describe.each(['serve', 'dev'])('%s', command => {
-    beforeEach(() => main(`console.log(process.pid, ...process.execArgv, '|', ...process.argv.slice(2));`));
-
-    test('runs with a young generation of 16 MB, under the same pid', () => {
-      const { pid, stdout } = spawnSync(process.execPath, [launch, command, '--port', '1'], { encoding: 'utf8' });
-      expect(stdout).toBe(`${pid} --max-semi-space-size=8 | ${command} --port 1\n`);
-    });
-
-    test('keeps a limit that was given to Node', () => {
-      const option = '--max-semi-space-size=32';
-      const { pid, stdout } = spawnSync(process.execPath, [option, launch, command], { encoding: 'utf8' });
-      expect(stdout).toBe(`${pid} ${option} | ${command}\n`);
-    });
-  });
-
   test('missing packages are reported', async () => {
     await main(`import 'not-installed';`);
     const { status, stderr } = onThisNode();

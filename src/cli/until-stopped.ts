@@ -1,5 +1,6 @@
 import type { Config } from '../config.ts';
 import { SECOND } from '../platform/clock.ts';
+import { releaseMemoryWhenIdle } from '../platform/garbage-collection.ts';
 
 /** The process exits after this, because the sender of the signal would kill it anyway. */
 const STOP_LIMIT_MS = 10 * SECOND;
@@ -24,6 +25,7 @@ export async function untilStopped(
     starting.abort();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
+  const stopReleasing = releaseMemoryWhenIdle();
   const parent = process.ppid;
   const watch = config.startedByNpm
     ? setInterval(() => process.ppid !== parent && stopRequested.resolve(), PARENT_CHECK_MS)
@@ -46,6 +48,7 @@ export async function untilStopped(
   } finally {
     // Also after a failed start: a remaining timer would keep the process alive.
     clearInterval(watch);
+    stopReleasing();
     for (const signal of SIGNALS) process.off(signal, onSignal);
   }
 }

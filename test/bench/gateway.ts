@@ -11,9 +11,6 @@ export const gatewayEnvironment = (fixture: Fixture): Record<string, string> => 
   PARLEY_MEDIA_DIR: `${fixture.directory}/media`,
 });
 
-/** The limit of the young generation that src/launch.js sets; a forked process has to be given it. */
-export const YOUNG_GENERATION = '--max-semi-space-size=8';
-
 /** `parley serve` as in production, with its log. As a gateway it accepts messages, and nothing sends them. */
 export const startGateway = (
   fixture: Fixture,
@@ -23,7 +20,7 @@ export const startGateway = (
 ): Promise<Server> =>
   startServer(new URL('../../src/main.ts', import.meta.url), {
     args: ['serve', '--role', role],
-    execArgv: [YOUNG_GENERATION, ...execArgv],
+    execArgv,
     env: { ...gatewayEnvironment(fixture), ...env },
     logFile: `${fixture.directory}/${role}.log`,
   });

@@ -19,7 +19,7 @@ import { systemClock } from '../../src/platform/clock.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createFixture, type Fixture } from './fixture.ts';
-import { gatewayEnvironment, YOUNG_GENERATION } from './gateway.ts';
+import { gatewayEnvironment } from './gateway.ts';
 import { printLine, printProgress } from './output.ts';
 import { startServer } from './server.ts';
 
@@ -54,7 +54,6 @@ const networkUrl = String((await once(emulator.stdout ?? process.stdin, 'data'))
 const token = await seed(fixture, networkUrl);
 const gateway = await startServer(new URL('../../src/main.ts', import.meta.url), {
   args: ['serve', '--role', 'gateway'],
-  execArgv: [YOUNG_GENERATION],
   env: { ...gatewayEnvironment(fixture), PARLEY_NETWORK_URL: networkUrl },
   logFile: join(fixture.directory, 'gateway.log'),
 });

@@ -9,7 +9,7 @@ import {
 } from '../../../../network/network.ts';
 import { MINUTE } from '../../../../platform/clock.ts';
 import { FileStoreError } from '../../../../platform/files/file-store.ts';
-import { createMinorCollector } from '../../../../platform/minor-collection.ts';
+import { createMinorCollector } from '../../../../platform/garbage-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type FileLocation, hexDigest } from './file.ts';

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { CodedError, invalid } from '../../../../core/errors.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../../../network/network.ts';
-import { createMinorCollector } from '../../../../platform/minor-collection.ts';
+import { createMinorCollector } from '../../../../platform/garbage-collection.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, sizeOf } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';

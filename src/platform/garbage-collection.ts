@@ -1,0 +1,64 @@
+import { performance } from 'node:perf_hooks';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { SECOND } from './clock.ts';
+
+const EVERY_BYTES = 8 * 1024 * 1024;
+const IDLE_CHECK_MS = 10 * SECOND;
+/** Share of its time in which the event loop of an idle process is busy at most: `serve` without requests needs 0.01 to 0.04. */
+const IDLE_UTILIZATION = 0.1;
+
+type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
+
+let collect: Collect | undefined;
+
+/** The process's garbage collector. V8 exposes it only to contexts created after the flag is set. */
+function collector(): Collect {
+  if (!collect) {
+    setFlagsFromString('--expose-gc');
+    collect = runInNewContext('gc') as Collect;
+    setFlagsFromString('--no-expose-gc');
+  }
+  return collect;
+}
+
+/**
+ * Triggers minor garbage collections while a large file is streamed. Each chunk is a buffer outside the heap, which V8 frees only when
+ * it counts about 50 MB of them: the first file of 100 MB used 46 MB of resident memory, but 5 MB with a minor collection (about
+ * 1 ms) every 8 MB. Later files use the same amount either way. Small files never trigger one.
+ *
+ * @returns a function to call with the size of each chunk that was processed
+ */
+export function createMinorCollector(): (bytes: number) => void {
+  let bytesSinceCollection = 0;
+  return bytes => {
+    bytesSinceCollection += bytes;
+    if (bytesSinceCollection < EVERY_BYTES) return;
+    bytesSinceCollection = 0;
+    collector()({ type: 'minor' });
+  };
+}
+
+/**
+ * Returns memory to the system once after each busy time, when the process has been idle for an interval: a pause of about 100 ms.
+ * V8's own reduction does not begin in a process whose timers go on, so that the young generation kept its size of the start (up to
+ * 60 MB). A limit of its size instead makes lists a third slower: what requests in progress need gets promoted to the old generation.
+ *
+ * @returns a function that ends the checks
+ */
+export function releaseMemoryWhenIdle(checkMs = IDLE_CHECK_MS, release = collectAll): () => void {
+  let last = performance.eventLoopUtilization();
+  let wasBusy = true;
+  const check = setInterval(() => {
+    const now = performance.eventLoopUtilization();
+    const isBusy = performance.eventLoopUtilization(now, last).utilization > IDLE_UTILIZATION;
+    last = now;
+    if (wasBusy && !isBusy) release();
+    wasBusy = isBusy;
+  }, checkMs);
+  check.unref();
+  return () => clearInterval(check);
+}
+
+/** Also returns to the system what the heap does not need, the young generation above all. */
+const collectAll = (): void => collector()({ type: 'major', flavor: 'last-resort' });
