@@ -3,11 +3,15 @@ import {
   DirectiveLocation,
   GraphQLDirective,
   type GraphQLEnumType,
+  type GraphQLFieldConfig,
   type GraphQLInputType,
   GraphQLInt,
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql';
+import { encodeGlobalId } from '../core/global-ids.ts';
+import { tenantOf } from '../core/principal.ts';
+import type { Context } from './context.ts';
 
 /**
  * Adds to every field of the schema:
@@ -16,6 +20,8 @@ import {
  *   are null only on an error, which `@semanticNonNull` states.
  * - A field with `authScopes` carries `@requiresScopes` and names the scopes in its description, both from the declaration that
  *   is enforced.
+ * - The id of a node is resolved at once. Relay's plugin does it by an async function: two hundred promises for fifty contacts
+ *   with source, status and groups.
  */
 class ParleyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
@@ -26,6 +32,7 @@ class ParleyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     if (scopes.length > 0) directives['requiresScopes'] = { scopes };
     return {
       ...field,
+      ...this.#nodeId(field),
       type: isRoot ? { ...field.type, nullable: true } : field.type,
       extensions: { ...field.extensions, directives },
       ...(scopes.length > 0 && {
@@ -33,6 +40,20 @@ class ParleyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
       }),
     };
   }
+
+  #nodeId({ name, parentType }: PothosOutputFieldConfig<Types>): Pick<GraphQLFieldConfig<unknown, object>, 'resolve'> {
+    const { id } = this.builder.configStore.getTypeConfig(parentType).pothosOptions as NodeOptions;
+    if (name !== 'id' || !id) return {};
+    return {
+      resolve: (node, _args, context) =>
+        encodeGlobalId(parentType, tenantOf(context as Context), String(id.resolve(node))),
+    };
+  }
+}
+
+/** Of the options of `builder.node`; other types have no `id`. */
+interface NodeOptions {
+  readonly id?: { resolve(node: unknown): number | string };
 }
 
 interface Declared {
