@@ -65,3 +65,13 @@ export const valueLoader = <Value>(
     const byId = await load(db, tenantId, ids);
     return ids.map(id => byId.get(id) ?? absent);
   });
+
+/**
+ * `map` of a value that a list has read with its row, else of what a loader reads. What is known is returned at once: promises for
+ * each row of a list take longer than the rest of their field.
+ */
+export const knownOrLoaded = <Value, Result>(
+  known: Value | undefined,
+  load: () => Promise<Value>,
+  map: (value: Value) => Result,
+): Result | Promise<Result> => (known === undefined ? load().then(map) : map(known));

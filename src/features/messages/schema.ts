@@ -12,6 +12,7 @@ import {
   orderOf,
   StringFilter,
 } from '../../schema/lists.ts';
+import { knownOrLoaded } from '../../schema/loaders.ts';
 import { findByUuid, nodesByUuid } from '../../schema/nodes.ts';
 import { oneOf } from '../../schema/one-of.ts';
 import { selectionOf } from '../../schema/selection.ts';
@@ -94,7 +95,7 @@ builder.node(Message, {
   loadMany: nodesByUuid('messages:read', getMessages),
   fields: t => ({
     databaseId: t.exposeString('id', { description: 'UUID of the message, as used by the REST API.' }),
-    direction: t.field({ type: Direction, description: 'INBOUND or OUTBOUND.', resolve: message => message.direction }),
+    direction: t.expose('direction', { type: Direction, description: 'INBOUND or OUTBOUND.' }),
     type: t.field({
       type: MessageTypeEnum,
       description: 'Type of the message, by its content.',
@@ -112,10 +113,9 @@ builder.node(Message, {
       description: "Type-specific content besides the text, in the network's format.",
       resolve: message => message.content,
     }),
-    status: t.field({
+    status: t.expose('status', {
       type: MessageStatus,
       description: 'Progress of the message.',
-      resolve: message => message.status,
     }),
     statusReason: t.string({
       nullable: true,
@@ -123,11 +123,10 @@ builder.node(Message, {
         'Why a queued message waits: a rate limit, a paused channel, an error after which it is retried; null if it only waits for its turn.',
       resolve: ({ id, status }, _args, context) => (status === 'queued' ? holdReasonLoader(context).load(id) : null),
     }),
-    error: t.field({
+    error: t.expose('error', {
       type: MessageErrorType,
       nullable: true,
       description: 'Why the message failed, was cancelled or could not be displayed; null otherwise.',
-      resolve: message => message.error,
     }),
     wamid: t.exposeString('wamid', {
       nullable: true,
@@ -145,10 +144,12 @@ builder.node(Message, {
       nullable: true,
       description:
         'Present phone number of the contact in E.164 format; null if the network identifies the person only by a user id.',
-      resolve: async (message, _args, context) =>
-        message.phone === undefined
-          ? ((await contactLoader(context).load(message.contact_id))?.phone ?? null)
-          : message.phone,
+      resolve: ({ phone, contact_id }, _args, context) =>
+        phone === undefined
+          ? contactLoader(context)
+              .load(contact_id)
+              .then(contact => contact?.phone)
+          : phone,
     }),
     contactId: t.id({
       description: 'The databaseId of the contact.',
@@ -178,13 +179,12 @@ builder.node(Message, {
     serviceWindow: t.field({
       type: ServiceWindow,
       description: 'Whether free-form messages can be sent in this conversation now.',
-      resolve: async (message, _args, context) => {
-        const expiresAt =
-          message.window_expires_at === undefined && message.conversation_id !== null
-            ? await windowLoader(context).load(message.conversation_id)
-            : message.window_expires_at;
-        return windowOf(expiresAt ?? null, context.clock.now());
-      },
+      resolve: ({ conversation_id, window_expires_at }, _args, context) =>
+        knownOrLoaded(
+          conversation_id === null ? (window_expires_at ?? null) : window_expires_at,
+          () => windowLoader(context).load(conversation_id as number),
+          expiresAt => windowOf(expiresAt, context.clock.now()),
+        ),
     }),
     sentAt: t.expose('sent_at', {
       type: 'DateTime',
@@ -291,12 +291,11 @@ builder.objectField(Contact, 'serviceWindow', t =>
   t.field({
     type: ServiceWindow,
     description: 'Whether free-form messages can be sent to this contact now, from the default channel.',
-    resolve: async (contact, _args, context) => {
-      const expiresAt =
-        contact.window_expires_at === undefined
-          ? await contactWindowLoader(context).load(contact.id)
-          : contact.window_expires_at;
-      return windowOf(expiresAt, context.clock.now());
-    },
+    resolve: ({ id, window_expires_at }, _args, context) =>
+      knownOrLoaded(
+        window_expires_at,
+        () => contactWindowLoader(context).load(id),
+        expiresAt => windowOf(expiresAt, context.clock.now()),
+      ),
   }),
 );
