@@ -109,10 +109,9 @@ export const UserError = builder.interfaceRef<UserErrorShape>('UserError').imple
   description: 'Something that keeps a mutation from its result, and that the caller can act on.',
   resolveType: ({ code }) => TYPES[code] ?? 'InputError',
   fields: t => ({
-    code: t.field({
+    code: t.expose('code', {
       type: UserErrorCodeEnum,
       description: 'What is wrong, for programs.',
-      resolve: error => error.code,
     }),
     message: t.exposeString('message', { description: 'What is wrong, for people.' }),
     path: t.stringList({

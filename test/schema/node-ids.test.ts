@@ -8,6 +8,8 @@ test('the ids of all nodes are resolved at once: in a list, each would be a prom
   expect(types.length).toBeGreaterThan(20);
   const row = new Proxy({}, { get: () => 7 });
   const context = { principal: { tenant: { id: 3 } } };
-  const ids = types.map(type => type.getFields()['id']?.resolve?.(row, {}, context, {} as GraphQLResolveInfo) as string);
+  const ids = types.map(
+    type => type.getFields()['id']?.resolve?.(row, {}, context, {} as GraphQLResolveInfo) as string,
+  );
   expect(ids.map(decodeGlobalId)).toEqual(types.map(({ name }) => ({ typename: name, tenantId: 3, id: '7' })));
 });

@@ -11,7 +11,7 @@ import { Bot, TriggerType } from './schema.ts';
 export const RuleType = builder.objectRef<Rule>('BotRule').implement({
   description: 'Trigger and keyword that matched a message.',
   fields: t => ({
-    trigger: t.field({ type: TriggerType, description: 'Trigger of the bot.', resolve: rule => rule.trigger }),
+    trigger: t.expose('trigger', { type: TriggerType, description: 'Trigger of the bot.' }),
     keyword: t.exposeString('keyword', {
       nullable: true,
       description: 'Keyword or pattern that matched; null if the trigger has neither.',
@@ -54,22 +54,20 @@ export const SilenceType = builder.enumType('BotSilence', {
 export const Previewed = builder.objectRef<PreviewedBot & Pick<BotPreview, 'silence'>>('PreviewedBot').implement({
   description: 'What one bot would do with a text.',
   fields: t => ({
-    bot: t.field({ type: Bot, description: 'The bot that was tried.', resolve: ({ bot }) => bot }),
+    bot: t.expose('bot', { type: Bot, description: 'The bot that was tried.' }),
     isAnswering: t.boolean({
       description: 'Whether the bot would reply.',
       resolve: ({ reason, silence }) => reason === undefined && silence === undefined,
     }),
-    reason: t.field({
+    reason: t.expose('reason', {
       type: ReasonType,
       nullable: true,
       description: 'Why the bot would not reply; null if it would.',
-      resolve: ({ reason }) => reason,
     }),
-    rule: t.field({
+    rule: t.expose('rule', {
       type: RuleType,
       nullable: true,
       description: 'Trigger and keyword that matched; null if the trigger does not match.',
-      resolve: ({ rule }) => rule,
     }),
     reply: t.field({
       type: MessageContent,
@@ -82,11 +80,10 @@ export const Previewed = builder.objectRef<PreviewedBot & Pick<BotPreview, 'sile
 const Preview = builder.objectRef<BotPreview>('BotPreview').implement({
   description: 'What all bots would do with a text.',
   fields: t => ({
-    silence: t.field({
+    silence: t.expose('silence', {
       type: SilenceType,
       nullable: true,
       description: 'Why no bot would reply, whatever its trigger; null if bots may reply.',
-      resolve: ({ silence }) => silence,
     }),
     answers: t.field({
       type: [Previewed],

@@ -75,15 +75,13 @@ builder.node(Bot, {
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the bot, as of other actors.' }),
     name: t.exposeString('name', { description: 'Internal name of the bot. Contacts do not see it.' }),
-    kind: t.field({
+    kind: t.expose('kind', {
       type: Kind,
       description: 'MESSAGE or TEMPLATE, according to the reply.',
-      resolve: bot => bot.kind,
     }),
-    trigger: t.field({
+    trigger: t.expose('trigger', {
       type: TriggerType,
       description: 'How inbound messages are matched.',
-      resolve: bot => bot.trigger,
     }),
     keywords: t.stringList({
       description: 'Keywords of EXACT, CONTAINS and STARTS_WITH, any of which matches. Empty for other triggers.',

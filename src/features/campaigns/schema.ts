@@ -99,10 +99,9 @@ builder.node(Campaign, {
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the campaign, as of other actors.' }),
     name: t.exposeString('name', { description: 'Internal name of the campaign. Contacts do not see it.' }),
-    status: t.field({
+    status: t.expose('status', {
       type: CampaignStatusEnum,
       description: 'State of the campaign.',
-      resolve: ({ status }) => status,
     }),
     statusCode: t.exposeString('status_code', {
       nullable: true,
@@ -133,7 +132,7 @@ builder.node(Campaign, {
         sentFile: null,
       }),
     }),
-    audience: t.field({ type: AudienceType, description: 'Who gets it.', resolve: ({ audience }) => audience }),
+    audience: t.expose('audience', { type: AudienceType, description: 'Who gets it.' }),
     messagesPerSecond: t.exposeInt('messages_per_second', {
       nullable: true,
       description: 'Rate at which messages are made; null: that of the channel.',

@@ -53,10 +53,9 @@ builder.node(Channel, {
     isSandbox: t.exposeBoolean('is_sandbox', {
       description: 'Whether the channel is connected to the emulator instead of WhatsApp.',
     }),
-    status: t.field({
+    status: t.expose('status', {
       type: ChannelStatus,
       description: 'Whether the channel sends messages.',
-      resolve: channel => channel.status,
     }),
     statusReason: t.exposeString('status_reason', {
       nullable: true,

@@ -62,12 +62,11 @@ const ContactResult = builder.objectRef<BatchResult>('ContactResult').implement(
   description: 'What became of one row of a batch.',
   fields: t => ({
     index: t.exposeInt('index', { description: 'Position of the row in the input, from 0.' }),
-    outcome: t.field({ type: BatchOutcome, description: 'What became of it.', resolve: ({ outcome }) => outcome }),
-    contact: t.field({
+    outcome: t.expose('outcome', { type: BatchOutcome, description: 'What became of it.' }),
+    contact: t.expose('contact', {
       type: Contact,
       nullable: true,
       description: 'The contact after the mutation; null if it was deleted or nothing was written.',
-      resolve: ({ contact }) => contact,
     }),
     userErrors: t.field({
       type: [UserError],

@@ -41,7 +41,7 @@ const IdentityKind = builder.enumType('IdentityKind', {
 const ContactIdentity = builder.objectRef<IdentityRow>('ContactIdentity').implement({
   description: 'An identifier of a person, and when it was theirs.',
   fields: t => ({
-    kind: t.field({ type: IdentityKind, description: 'Kind of the identifier.', resolve: ({ kind }) => kind }),
+    kind: t.expose('kind', { type: IdentityKind, description: 'Kind of the identifier.' }),
     value: t.exposeString('value', { description: 'The identifier.' }),
     isCurrent: t.boolean({
       description: 'Whether it still identifies the person.',
@@ -90,10 +90,9 @@ builder.node(Contact, {
         resolve: contact => orNull(fullName(contact)),
       }),
       company: t.exposeString('company', { nullable: true, description: 'Company name; null if unknown.' }),
-      type: t.field({
+      type: t.expose('type', {
         type: ContactTypeEnum,
         description: 'Relationship to the business.',
-        resolve: contact => contact.type,
       }),
       email: t.exposeString('email', { nullable: true, description: 'E-mail address; null if unknown.' }),
       phone: t.exposeString('phone', {

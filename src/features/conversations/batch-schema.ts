@@ -70,12 +70,11 @@ const Result = builder.objectRef<ConversationResult>('ConversationResult').imple
   description: 'What became of one conversation of a batch.',
   fields: t => ({
     index: t.exposeInt('index', { description: 'Position in the input, from 0; of a filter: in the order of ids.' }),
-    outcome: t.field({ type: BatchOutcome, description: 'What became of it.', resolve: ({ outcome }) => outcome }),
-    conversation: t.field({
+    outcome: t.expose('outcome', { type: BatchOutcome, description: 'What became of it.' }),
+    conversation: t.expose('conversation', {
       type: Conversation,
       nullable: true,
       description: 'The conversation after the mutation; null if it was not written.',
-      resolve: ({ conversation }) => conversation,
     }),
     userErrors: t.field({
       type: [UserError],

@@ -62,10 +62,9 @@ builder.node(Conversation, {
       description: 'The databaseId of the contact.',
       resolve: conversation => String(conversation.contact_id),
     }),
-    status: t.field({
+    status: t.expose('status', {
       type: ConversationStatusEnum,
       description: 'Who has to do something.',
-      resolve: conversation => conversation.status,
     }),
     snoozedUntil: t.expose('snoozed_until', {
       type: 'DateTime',

@@ -11,7 +11,7 @@ const Count = builder.objectRef<EventCount>('EventCount').implement({
       description: 'Start of the second in which they occurred.',
       resolve: ({ secondMs }) => new Date(secondMs).toISOString(),
     }),
-    type: t.field({ type: EventTypeEnum, description: 'What happened.', resolve: ({ type }) => type }),
+    type: t.expose('type', { type: EventTypeEnum, description: 'What happened.' }),
     count: t.exposeInt('count', {
       description: 'Number of events since the last value of the stream; a second can be counted in several.',
     }),

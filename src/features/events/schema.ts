@@ -51,7 +51,7 @@ export const Event = builder.interfaceRef<LoggedEvent>('Event').implement({
       description: 'Place in the event log. Pass it as `after` to go on behind this event.',
       resolve: (event, _args, context) => encodeCursor(event.cursor, context.logGeneration),
     }),
-    type: t.field({ type: EventTypeEnum, description: 'What happened.', resolve: event => event.type }),
+    type: t.expose('type', { type: EventTypeEnum, description: 'What happened.' }),
     subjectId: t.id({
       description: 'Global id of the object that changed, also if it was deleted.',
       resolve: (event, _args, context) =>
@@ -65,10 +65,9 @@ export const Event = builder.interfaceRef<LoggedEvent>('Event').implement({
         'Who is behind the event, with the name at that time: the sender of a message, a bot, an integration, who asked for an erasure. Null if it is a person, the network, or not stored.',
       resolve: event => actorOf(event),
     }),
-    payload: t.field({
+    payload: t.expose('payload', {
       type: 'JSON',
       description: 'The event as webhooks deliver it, with the objects as they were.',
-      resolve: event => event.payload,
     }),
   }),
 });

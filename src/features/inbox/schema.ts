@@ -50,17 +50,16 @@ builder.node(NetworkChange, {
       resolve: ({ channel_id }, _args, context) =>
         channel_id === null ? null : channelLoader(context).load(channel_id),
     }),
-    reason: t.field({ type: Reason, description: 'Why it was not applied.', resolve: ({ reason }) => reason }),
+    reason: t.expose('reason', { type: Reason, description: 'Why it was not applied.' }),
     error: t.exposeString('error', { nullable: true, description: 'What failed; null if nothing did.' }),
     isHandled: t.boolean({
       description: 'Whether it was applied since, after an upgrade or `parley webhooks reprocess`.',
       resolve: ({ handled_at }) => handled_at !== null,
     }),
-    raw: t.field({
+    raw: t.expose('raw', {
       type: 'JSON',
       nullable: true,
       description: 'An entry of a webhook with only this change, as the network wrote it; null if it is not JSON.',
-      resolve: ({ raw }) => raw,
     }),
     receivedAt: t.expose('received_at', { type: 'DateTime', description: 'When the webhook arrived.' }),
   }),

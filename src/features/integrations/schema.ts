@@ -54,7 +54,7 @@ builder.node(Integration, {
   fields: t => ({
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the integration, as of other actors.' }),
-    kind: t.field({ type: KindType, description: 'WOOCOMMERCE, SHOPIFY or GENERIC.', resolve: ({ kind }) => kind }),
+    kind: t.expose('kind', { type: KindType, description: 'WOOCOMMERCE, SHOPIFY or GENERIC.' }),
     name: t.exposeString('name', { description: WORDS.name }),
     path: t.string({
       description:

@@ -14,10 +14,9 @@ const ReactionType = builder.objectRef<Reaction>('Reaction').implement({
   description: 'An emoji with which somebody reacted to a message.',
   fields: t => ({
     emoji: t.exposeString('emoji', { description: 'The emoji that was chosen.' }),
-    direction: t.field({
+    direction: t.expose('direction', {
       type: Direction,
       description: 'INBOUND: the reaction of a person; OUTBOUND: of the business.',
-      resolve: ({ direction }) => direction,
     }),
     contact: t.field({
       type: Contact,

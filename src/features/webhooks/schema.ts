@@ -57,7 +57,7 @@ builder.node(WebhookEndpoint, {
       description: 'Events that are delivered, sorted.',
       resolve: endpoint => [...endpoint.events],
     }),
-    format: t.field({ type: Format, description: 'Format of the body.', resolve: endpoint => endpoint.format }),
+    format: t.expose('format', { type: Format, description: 'Format of the body.' }),
     description: t.exposeString('description', {
       nullable: true,
       description: 'Purpose of the endpoint; null if not set.',

@@ -36,11 +36,10 @@ const Text = builder.objectRef<TriedText>('BotHistoryText').implement({
       resolve: ({ answers }) =>
         answers.map(({ bot, rule }) => ({ bot, rule, reason: undefined, reply: bot.reply, silence: undefined })),
     }),
-    silence: t.field({
+    silence: t.expose('silence', {
       type: SilenceType,
       nullable: true,
       description: 'Why no bot would have answered, whatever its trigger; null if bots may.',
-      resolve: ({ silence }) => silence,
     }),
   }),
 });
@@ -84,10 +83,9 @@ const History = builder.objectRef<BotHistory>('BotHistory').implement({
         return wanted.slice(0, first);
       },
     }),
-    endCursor: t.string({
+    endCursor: t.exposeString('endCursor', {
       nullable: true,
       description: 'Value of `after` for the next request; null if all messages of the period were tried.',
-      resolve: ({ endCursor }) => endCursor,
     }),
   }),
 });

@@ -10,18 +10,16 @@ import { type Preview, previewCampaign, type Sample } from './preview.ts';
 const SampleType = builder.objectRef<Sample>('CampaignSample').implement({
   description: 'What one recipient would get.',
   fields: t => ({
-    contact: t.field({
+    contact: t.expose('contact', {
       type: Contact,
       nullable: true,
       description: 'The recipient.',
       authScopes: { scope: 'contacts:read' },
-      resolve: ({ contact }) => contact,
     }),
-    rendered: t.field({
+    rendered: t.expose('rendered', {
       type: RenderedTemplate,
       nullable: true,
       description: 'The template with its values; null if they are not valid for this recipient, who is then skipped.',
-      resolve: ({ rendered }) => rendered,
     }),
     fault: t.exposeString('fault', { nullable: true, description: 'Why it is invalid; null if it is valid.' }),
   }),

@@ -59,7 +59,7 @@ export const SkipReasonEnum = builder.enumType('CampaignSkipReason', {
 export const SkipCountType = builder.objectRef<SkipCount>('CampaignSkipCount').implement({
   description: 'People who do not get a campaign for one reason.',
   fields: t => ({
-    reason: t.field({ type: SkipReasonEnum, description: 'Why they do not get it.', resolve: ({ reason }) => reason }),
+    reason: t.expose('reason', { type: SkipReasonEnum, description: 'Why they do not get it.' }),
     count: t.exposeInt('count', { description: 'Number of people; in a preview, duplicates are rows of the list.' }),
   }),
 });

@@ -28,30 +28,26 @@ builder.node(ConsentEntry, {
       description: 'The person who gave or withdrew it.',
       resolve: (entry, _args, context) => contactLoader(context).load(entry.contact_id),
     }),
-    category: t.field({
+    category: t.expose('category', {
       type: ConsentCategoryEnum,
       description: 'Messages that it is about.',
-      resolve: ({ category }) => category,
     }),
-    state: t.field({
+    state: t.expose('state', {
       type: ConsentStateEnum,
       description: 'Whether the person agreed.',
-      resolve: ({ state }) => state,
     }),
-    source: t.field({
+    source: t.expose('source', {
       type: ConsentSourceEnum,
       description: 'How the person stated it.',
-      resolve: ({ source }) => source,
     }),
     evidence: t.exposeString('evidence', {
       nullable: true,
       description: "Network id of the person's message, or another proof.",
     }),
-    author: t.field({
+    author: t.expose('author', {
       type: Author,
       nullable: true,
       description: 'Who recorded it; null for the person.',
-      resolve: ({ author }) => author,
     }),
     occurredAt: t.expose('occurred_at', { type: 'DateTime', description: 'When the person stated it.' }),
   }),
@@ -60,10 +56,9 @@ builder.node(ConsentEntry, {
 const Consent = builder.objectRef<EffectiveConsent>('Consent').implement({
   description: 'What holds for a category of messages, by the entry that decides.',
   fields: t => ({
-    category: t.field({
+    category: t.expose('category', {
       type: ConsentCategoryEnum,
       description: 'Category of messages.',
-      resolve: ({ category }) => category,
     }),
     state: t.field({
       type: ConsentStateEnum,

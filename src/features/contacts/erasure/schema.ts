@@ -44,15 +44,13 @@ builder.node(ErasureReceipt, {
       description: 'Keyed digest of the identities of the person, in hex.',
       resolve: receipt => publicReceipt(receipt).subject_digest,
     }),
-    reason: t.field({
+    reason: t.expose('reason', {
       type: ErasureReason,
       description: 'Why the person was erased.',
-      resolve: ({ reason }) => reason,
     }),
-    author: t.field({
+    author: t.expose('author', {
       type: Author,
       description: 'Who erased the person.',
-      resolve: ({ author }) => author,
     }),
     requestedAt: t.expose('requested_at', { type: 'DateTime', description: 'When the erasure began.' }),
     completedAt: t.expose('completed_at', {

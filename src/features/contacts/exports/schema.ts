@@ -63,7 +63,7 @@ builder.node(Export, {
   loadMany: nodesByUuid('contacts:export', getExports),
   fields: t => ({
     databaseId: databaseUuid(t),
-    state: t.field({ type: JobState, description: 'How far it is.', resolve: ({ state }) => state }),
+    state: t.expose('state', { type: JobState, description: 'How far it is.' }),
     fileType: t.field({ type: FileType, description: 'Format of the file.', resolve: row => row.file_type }),
     rowCount: t.exposeInt('row_count', {
       nullable: true,
@@ -91,7 +91,7 @@ builder.node(Export, {
       nullable: true,
       description: 'When the file is deleted, a day after its completion; earlier if a person in it is erased.',
     }),
-    author: t.field({ type: Author, description: 'Who requested it.', resolve: ({ author }) => author }),
+    author: t.expose('author', { type: Author, description: 'Who requested it.' }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'When it was requested.' }),
     completedAt: t.expose('completed_at', {
       type: 'DateTime',

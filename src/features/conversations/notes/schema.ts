@@ -30,7 +30,7 @@ builder.node(Note, {
   fields: t => ({
     databaseId: databaseId(t),
     body: t.exposeString('body', { description: 'Text of the note.' }),
-    author: t.field({ type: Author, description: 'Who wrote it first.', resolve: note => note.author }),
+    author: t.expose('author', { type: Author, description: 'Who wrote it first.' }),
     contact: t.field({
       type: Contact,
       nullable: true,

@@ -84,10 +84,9 @@ const PresenceOfConversation = builder.objectRef<ConversationPresence>('Conversa
       description: 'The conversation; null once it was deleted.',
       resolve: ({ conversationId }, _args, context) => conversationLoader(context).load(conversationId),
     }),
-    viewers: t.field({
+    viewers: t.expose('viewers', {
       type: [ConversationViewer],
       description: 'The staff members who have it open, the caller included.',
-      resolve: ({ viewers }) => viewers,
     }),
   }),
 });

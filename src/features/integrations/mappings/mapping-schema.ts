@@ -127,7 +127,7 @@ const NamedType = builder.objectRef<Named>('IntegrationNamedValue').implement({
   description: 'A named variable, with where its value comes from.',
   fields: t => ({
     name: t.exposeString('name', { description: 'Name of the variable, without braces.' }),
-    value: t.field({ type: ValueType, description: 'Value that fills the variable.', resolve: ({ value }) => value }),
+    value: t.expose('value', { type: ValueType, description: 'Value that fills the variable.' }),
   }),
 });
 const NamedInput = builder.inputRef<Named>('IntegrationNamedValueInput').implement({
@@ -144,7 +144,7 @@ const ButtonType = builder.objectRef<Button>('IntegrationButton').implement({
   description: 'Value of a template button.',
   fields: t => ({
     index: t.exposeInt('index', { description: INDEX }),
-    value: t.field({ type: ValueType, description: 'Value of the button.', resolve: ({ value }) => value }),
+    value: t.expose('value', { type: ValueType, description: 'Value of the button.' }),
   }),
 });
 const ButtonInput = builder.inputRef<Button>('IntegrationButtonInput').implement({
@@ -280,11 +280,10 @@ builder.node(IntegrationMapping, {
       description: 'Groups that the contact is added to.',
       resolve: ({ groups }) => [...groups],
     }),
-    template: t.field({
+    template: t.expose('template', {
       type: TemplateType,
       nullable: true,
       description: MAPPING_WORDS.template,
-      resolve: ({ template }) => template,
     }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
     updatedAt: t.expose('updated_at', { type: 'DateTime', description: 'Time of the last change.' }),

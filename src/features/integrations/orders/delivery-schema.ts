@@ -57,12 +57,11 @@ const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
       resolve: async ({ mapping_id: id }, _args, context) => (await mappingLoader(context).load(id)) ?? null,
     }),
     mappingName: t.exposeString('mapping_name', { description: 'Name of the mapping at the time of processing.' }),
-    outcome: t.field({ type: OutcomeType, description: 'Outcome of processing.', resolve: ({ outcome }) => outcome }),
-    reason: t.field({
+    outcome: t.expose('outcome', { type: OutcomeType, description: 'Outcome of processing.' }),
+    reason: t.expose('reason', {
       type: ReasonType,
       nullable: true,
       description: 'Why the mapping was not applied; null if it was.',
-      resolve: ({ reason }) => reason,
     }),
     contactId: t.id({
       nullable: true,
@@ -111,7 +110,7 @@ builder.node(IntegrationDelivery, {
       nullable: true,
       description: 'Id that the shop gave the payload; null if it gave none.',
     }),
-    outcome: t.field({ type: OutcomeType, description: 'Outcome of processing.', resolve: ({ outcome }) => outcome }),
+    outcome: t.expose('outcome', { type: OutcomeType, description: 'Outcome of processing.' }),
     orderId: t.exposeString('order_id', {
       nullable: true,
       description: "The shop's id of the order; null if none was found.",
@@ -120,11 +119,10 @@ builder.node(IntegrationDelivery, {
       nullable: true,
       description: 'Status of the order; null if none was found.',
     }),
-    reason: t.field({
+    reason: t.expose('reason', {
       type: ReasonType,
       nullable: true,
       description: 'Why the payload could not be processed at all. Errors of a single mapping are in its result.',
-      resolve: ({ reason }) => reason,
     }),
     results: t.field({
       type: [ResultType],
@@ -238,28 +236,25 @@ const ParameterType = builder.objectRef<Parameter>('IntegrationParameter').imple
 const MappingDryRunType = builder.objectRef<MappingDryRun>('IntegrationMappingDryRun').implement({
   description: 'What a mapping would do with a payload.',
   fields: t => ({
-    mapping: t.field({
+    mapping: t.expose('mapping', {
       type: IntegrationMapping,
       description: 'The mapping that was tested.',
-      resolve: ({ mapping }) => mapping,
     }),
-    outcome: t.field({
+    outcome: t.expose('outcome', {
       type: DryOutcome,
       description: 'What the mapping would do.',
-      resolve: ({ outcome }) => outcome,
     }),
-    mismatch: t.field({
+    mismatch: t.expose('mismatch', {
       type: MismatchType,
       nullable: true,
       description: 'Why the mapping does not apply; null if it does. The other fields are set in both cases.',
-      resolve: ({ mismatch }) => mismatch,
     }),
     reasons: t.field({
       type: [ReasonType],
       description: 'All errors that prevent the mapping.',
       resolve: ({ reasons }) => [...reasons],
     }),
-    person: t.field({ type: Person, description: 'The customer.', resolve: ({ person }) => person }),
+    person: t.expose('person', { type: Person, description: 'The customer.' }),
     phone: t.exposeString('phone', {
       nullable: true,
       description: 'Phone number in E.164 format; null if it is missing or invalid.',
@@ -287,12 +282,11 @@ const MappingDryRunType = builder.objectRef<MappingDryRun>('IntegrationMappingDr
       description: 'Text of the message with its variables filled; null if no template would be sent.',
       authScopes: { scope: 'contacts:read' },
     }),
-    rendered: t.field({
+    rendered: t.expose('rendered', {
       type: RenderedTemplate,
       nullable: true,
       description: 'Complete message with its variables filled; null if no template would be sent.',
       authScopes: { scope: 'contacts:read' },
-      resolve: ({ rendered }) => rendered,
     }),
   }),
 });
@@ -300,11 +294,10 @@ const DryRunType = builder.objectRef<DryRun>('IntegrationDryRun').implement({
   description: 'What an integration would do with a payload.',
   fields: t => ({
     topic: t.exposeString('topic', { description: "Event type in the shop's terms." }),
-    order: t.field({
+    order: t.expose('order', {
       type: ShopOrder,
       nullable: true,
       description: 'The order in the payload; null if no id was found.',
-      resolve: ({ order }) => order,
     }),
     mappings: t.field({
       type: [MappingDryRunType],

@@ -41,7 +41,7 @@ type HeaderValues = NonNullable<Values['header']>;
 const TemplateHeaderValues = builder.objectRef<HeaderValues>('TemplateHeaderValues').implement({
   description: 'Values for the header of a template. At most one field is set, according to the format of the header.',
   fields: t => ({
-    text: t.string({ nullable: true, description: 'Value of the variable in a text.', resolve: ({ text }) => text }),
+    text: t.exposeString('text', { nullable: true, description: 'Value of the variable in a text.' }),
     link: t.string({
       nullable: true,
       description: 'URL of the image, video or document; null for an upload.',
@@ -119,16 +119,14 @@ const TemplateContent = typeOf('TemplateContent').implement({
   fields: t => ({
     templateName: t.exposeString('templateName', { description: 'Name of the template.' }),
     language: t.exposeString('language', { description: 'Language code of the template, for example `en_US`.' }),
-    values: t.field({
+    values: t.expose('values', {
       type: TemplateValues,
       description: 'The values of its variables; of a one-time code `••••••`.',
-      resolve: ({ values }) => values,
     }),
-    rendered: t.field({
+    rendered: t.expose('rendered', {
       type: RenderedTemplate,
       nullable: true,
       description: 'The template as the recipient saw it; null if it was not sent through this gateway.',
-      resolve: ({ rendered }) => rendered,
     }),
     headerMedia: t.field({
       type: MessageMedia,
@@ -203,17 +201,15 @@ const InteractiveContent = typeOf('InteractiveContent').implement({
       description: 'Reply buttons; empty if there is a list or a link button.',
       resolve: ({ buttons }) => [...buttons],
     }),
-    list: t.field({
+    list: t.expose('list', {
       type: ListMenu,
       nullable: true,
       description: 'List to choose from; null if there are buttons or a link button.',
-      resolve: ({ list }) => list,
     }),
-    ctaUrl: t.field({
+    ctaUrl: t.expose('ctaUrl', {
       type: CtaUrl,
       nullable: true,
       description: 'Link button; null if there are buttons or a list.',
-      resolve: ({ ctaUrl }) => ctaUrl,
     }),
   }),
 });
@@ -273,7 +269,7 @@ const FlowReplyContent = typeOf('FlowReplyContent').implement({
   description: 'The answers of a flow.',
   fields: t => ({
     flowName: t.exposeString('flowName', { nullable: true, description: 'Name of the flow; null if not given.' }),
-    answers: t.field({ type: 'JSON', description: 'The answers by field.', resolve: ({ answers }) => answers }),
+    answers: t.expose('answers', { type: 'JSON', description: 'The answers by field.' }),
   }),
 });
 
@@ -354,11 +350,10 @@ const SystemContent = typeOf('SystemContent').implement({
 const UnsupportedContent = typeOf('UnsupportedContent').implement({
   description: 'Content that the network does not pass on, or that this gateway does not know; see `Message.raw`.',
   fields: t => ({
-    reason: t.field({
+    reason: t.expose('reason', {
       type: MessageErrorType,
       nullable: true,
       description: 'Why; null if the network gives no reason.',
-      resolve: ({ reason }) => reason,
     }),
   }),
 });

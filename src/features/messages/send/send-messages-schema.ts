@@ -11,16 +11,14 @@ const MessageResultType = builder.objectRef<MessageResult>('MessageResult').impl
   description: 'Outcome of one message of a batch.',
   fields: t => ({
     index: t.exposeInt('index', { description: 'Position of the message in the input, from 0.' }),
-    outcome: t.field({
+    outcome: t.expose('outcome', {
       type: BatchOutcome,
       description: 'CREATED, FAILED or ROLLED_BACK.',
-      resolve: ({ outcome }) => outcome,
     }),
-    message: t.field({
+    message: t.expose('message', {
       type: Message,
       nullable: true,
       description: 'The accepted message; null if nothing was written, or it was deleted since.',
-      resolve: ({ message }) => message,
     }),
     contactCreated: t.boolean({
       nullable: true,

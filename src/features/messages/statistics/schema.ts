@@ -73,23 +73,20 @@ export const StatisticsPoint = builder.objectRef<Point>('StatisticsPoint').imple
       description: 'Status; null unless grouped by it, as all following fields.',
       resolve: ({ status }) => status as Status | null,
     }),
-    direction: t.field({
+    direction: t.expose('direction', {
       type: Direction,
       nullable: true,
       description: 'Direction of the messages.',
-      resolve: point => point.direction,
     }),
-    category: t.field({
+    category: t.expose('category', {
       type: PricingCategoryEnum,
       nullable: true,
       description: 'Category of the price; null also for messages without a price.',
-      resolve: point => point.category,
     }),
-    pricingType: t.field({
+    pricingType: t.expose('pricingType', {
       type: PricingTypeEnum,
       nullable: true,
       description: 'Type of the price; null also for messages without a price.',
-      resolve: point => point.pricingType,
     }),
     errorCode: t.exposeInt('errorCode', {
       nullable: true,

@@ -146,11 +146,10 @@ const Button = builder.objectRef<RenderedButton>('RenderedButton').implement({
 export const RenderedTemplate = builder.objectRef<Rendered>('RenderedTemplate').implement({
   description: 'A template message as the recipient saw it, according to the template at the time of sending.',
   fields: t => ({
-    header: t.field({
+    header: t.expose('header', {
       type: Header,
       nullable: true,
       description: 'Header of the message; null if it has none.',
-      resolve: ({ header }) => header,
     }),
     body: t.exposeString('body', { nullable: true, description: 'Body text with its variables filled.' }),
     footer: t.exposeString('footer', { nullable: true, description: 'Footer of the message; null if it has none.' }),

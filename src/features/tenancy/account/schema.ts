@@ -60,12 +60,11 @@ const AccountSubscription = builder.objectRef<AccountRow>('AccountSubscription')
 const UsageCounter = builder.objectRef<UsageCount>('UsageCounter').implement({
   description: 'Usage of one limit of the plan.',
   fields: t => ({
-    current: t.field({ type: 'BigInt', description: 'Number in use.', resolve: count => count.current }),
-    limit: t.field({
+    current: t.expose('current', { type: 'BigInt', description: 'Number in use.' }),
+    limit: t.expose('limit', {
       type: 'BigInt',
       nullable: true,
       description: 'Maximum number that the plan allows; null for unlimited.',
-      resolve: count => count.limit,
     }),
     remaining: t.field({
       type: 'BigInt',
@@ -133,11 +132,10 @@ const PlanLimit = builder.objectRef<Limit>('PlanLimit').implement({
     featureName: t.exposeString('feature', {
       description: 'Name of the limit, as in `details.feature` of FEATURE_LIMIT_EXCEEDED and in REST.',
     }),
-    limit: t.field({
+    limit: t.expose('limit', {
       type: 'BigInt',
       nullable: true,
       description: 'Maximum number that the plan allows; null for unlimited.',
-      resolve: limit => limit.limit,
     }),
     isUnlimited: t.boolean({ description: 'Whether the plan has no limit.', resolve: limit => limit.limit === null }),
   }),
@@ -189,10 +187,9 @@ const AccountLimits = builder.objectRef<AccountRow>('AccountLimits').implement({
       description: 'Maximum number of API calls in a minute, for all tokens together.',
       resolve: account => ({ feature: 'api_calls_per_minute', limit: account.calls_per_minute }),
     }),
-    features: t.field({
+    features: t.expose('features', {
       type: PlanFeatures,
       description: 'Features of the plan.',
-      resolve: account => account.features,
     }),
   }),
 });
@@ -213,10 +210,9 @@ builder.node(Account, {
     databaseId: databaseId(t),
     name: t.exposeString('name', { description: 'Name of the account.' }),
     subdomain: t.exposeString('slug', { description: 'Name of the tenant in URLs, as in `/api/v1/{tenant}`.' }),
-    status: t.field({
+    status: t.expose('status', {
       type: AccountStatus,
       description: 'Whether the tenant can use the gateway.',
-      resolve: account => account.status,
     }),
     createdAt: t.expose('created_at', { type: 'DateTime', description: 'Time of creation.' }),
     subscription: t.field({

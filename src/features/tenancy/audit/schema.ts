@@ -19,7 +19,7 @@ export const AuthorKind = builder.enumType('AuthorKind', {
 export const Author = builder.objectRef<AuthorRow>('Author').implement({
   description: 'Who did something, with the name at that time.',
   fields: t => ({
-    kind: t.field({ type: AuthorKind, description: 'Kind of actor.', resolve: ({ kind }) => kind }),
+    kind: t.expose('kind', { type: AuthorKind, description: 'Kind of actor.' }),
     displayName: t.exposeString('name', { description: 'Name of the actor at that time.' }),
   }),
 });

@@ -70,7 +70,7 @@ builder.node(WebhookDelivery, {
       description: 'Type of the event, for example `message.delivered`.',
     }),
     isTest: t.exposeBoolean('is_test', { description: 'Whether it is a test delivery (testWebhookEndpoint).' }),
-    status: t.field({ type: Status, description: 'State of the delivery.', resolve: delivery => delivery.status }),
+    status: t.expose('status', { type: Status, description: 'State of the delivery.' }),
     attemptCount: t.exposeInt('attempts', { description: 'Number of attempts made.' }),
     nextAttemptAt: t.expose('next_attempt_at', {
       type: 'DateTime',

@@ -29,22 +29,20 @@ builder.node(Media, {
       description: 'Whether the content has been uploaded.',
       resolve: media => media.state === 'stored',
     }),
-    kind: t.field({
+    kind: t.expose('kind', {
       type: MediaKind,
       nullable: true,
       description: 'Kind of media; before the upload, as declared.',
-      resolve: media => media.kind,
     }),
     mimeType: t.exposeString('mime_type', {
       nullable: true,
       description: 'Media type detected from the content; before the upload, as declared.',
     }),
     filename: t.exposeString('filename', { nullable: true, description: 'File name; null if not given.' }),
-    size: t.field({
+    size: t.expose('size', {
       type: 'BigInt',
       nullable: true,
       description: 'Size in bytes; null before the upload.',
-      resolve: media => media.size,
     }),
     sha256: t.exposeString('sha256', {
       nullable: true,
