@@ -40,9 +40,10 @@ export function createMinorCollector(): (bytes: number) => void {
 }
 
 /**
- * Returns memory to the system once after each busy time, when the process has been idle for an interval: a pause of about 100 ms.
- * V8's own reduction does not begin in a process whose timers go on, so that the young generation kept its size of the start (up to
- * 60 MB). A limit of its size instead makes lists a third slower: what requests in progress need gets promoted to the old generation.
+ * Returns memory to the system once after each busy time, when the process has been idle for an interval: a pause of 170 to 190 ms on
+ * slow cores. V8's own memory reducer does not start in an idle `serve`, so that the young generation kept its size of the start (up
+ * to 60 MB). A limit of its size instead makes lists a third slower: what requests in progress need gets promoted to the old
+ * generation.
  *
  * @returns a function that ends the checks
  */
@@ -56,7 +57,6 @@ export function releaseMemoryWhenIdle(checkMs = IDLE_CHECK_MS, release = collect
     if (wasBusy && !isBusy) release();
     wasBusy = isBusy;
   }, checkMs);
-  check.unref();
   return () => clearInterval(check);
 }
 

@@ -9,9 +9,6 @@ import {
   GraphQLList,
   GraphQLNonNull,
 } from 'graphql';
-import { encodeGlobalId } from '../core/global-ids.ts';
-import { tenantOf } from '../core/principal.ts';
-import type { Context } from './context.ts';
 
 /**
  * Adds to every field of the schema:
@@ -42,12 +39,10 @@ class ParleyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 
   #nodeId({ name, parentType }: PothosOutputFieldConfig<Types>): Pick<GraphQLFieldConfig<unknown, object>, 'resolve'> {
+    if (name !== 'id') return {};
     const { id } = this.builder.configStore.getTypeConfig(parentType).pothosOptions as NodeOptions;
-    if (name !== 'id' || !id) return {};
-    return {
-      resolve: (node, _args, context) =>
-        encodeGlobalId(parentType, tenantOf(context as Context), String(id.resolve(node))),
-    };
+    const encode = this.builder.options.relay?.encodeGlobalID;
+    return id && encode ? { resolve: (node, _args, context) => encode(parentType, id.resolve(node), context) } : {};
   }
 }
 

@@ -35,10 +35,11 @@ test('the young generation of a process that was busy becomes small when it idle
     const kept = [];
     for (let n = 0; n < 3_000_000; n += 1) kept[n % 300_000] = { n, text: 'text ' + n };
     const before = youngMb();
-    releaseMemoryWhenIdle(100);
+    const stop = releaseMemoryWhenIdle(100);
     const check = setInterval(() => {
       if (youngMb() > before / 4) return;
       clearInterval(check);
+      stop();
       console.log(JSON.stringify({ before, after: youngMb() }));
     }, 50);
   `;

@@ -181,8 +181,8 @@ builder.node(Message, {
       description: 'Whether free-form messages can be sent in this conversation now.',
       resolve: ({ conversation_id, window_expires_at }, _args, context) =>
         knownOrLoaded(
-          conversation_id === null ? (window_expires_at ?? null) : window_expires_at,
-          () => windowLoader(context).load(conversation_id as number),
+          window_expires_at,
+          () => (conversation_id === null ? Promise.resolve(null) : windowLoader(context).load(conversation_id)),
           expiresAt => windowOf(expiresAt, context.clock.now()),
         ),
     }),
