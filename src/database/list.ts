@@ -85,7 +85,11 @@ export function listStatement(
     if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
     rows.push(keysetSql(parameters, order, values, isReversed));
   }
-  const limit = `limit ${parameters.add(pageSize + 1, 'int')}`;
+  const isUnfiltered = conditions.length === 1;
+  // Of a parameter the planner assumes that it is a tenth of all rows: no plan that is kept could be as cheap as one for the value,
+  // and each page would be planned anew, which takes longer than reading it. Pages of a filter are: the best plan depends on how
+  // many rows meet it.
+  const limit = `limit ${isUnfiltered ? pageSize + 1 : parameters.add(pageSize + 1, 'int')}`;
   const offset = args.offset ? ` offset ${parameters.add(args.offset, 'int')}` : '';
   return {
     tail: `from ${definition.from} where ${rows.join(' and ')} order by ${orderSql(order, isReversed)} ${limit}${offset}`,
@@ -95,7 +99,7 @@ export function listStatement(
       text: `select count(*) as total from ${definition.from} where ${conditions.join(' and ')}`,
       values: where.values,
     },
-    isUnfiltered: conditions.length === 1,
+    isUnfiltered,
     pageSize,
     isReversed,
     orderName,
