@@ -96,14 +96,15 @@ type PageJson = { readonly [name in RelatedQuery['name'] | 'page']?: readonly Va
 /** One page of conversations with the selected fields, in one statement, as that of contacts: `contacts/page.sql.ts` has the reasons. */
 class ConversationPage {
   readonly #columns: readonly string[];
-  readonly #selected: string;
+  readonly #selected: readonly string[];
+  readonly #hasTags: boolean;
   readonly #related: readonly RelatedQuery[];
 
   constructor(selection: Selection) {
     const columns = columnsOf(selection);
-    const hasTags = selection.has('tags') || columns === CONVERSATION_COLUMNS;
-    this.#columns = [...columns, ...(hasTags ? ['tag_ids'] : [])];
-    this.#selected = [...columns.map(column => `v.${column}`), ...(hasTags ? [TAG_IDS] : [])].join(', ');
+    this.#hasTags = selection.has('tags') || columns === CONVERSATION_COLUMNS;
+    this.#columns = [...columns, ...(this.#hasTags ? ['tag_ids'] : [])];
+    this.#selected = [...columns.map(column => `v.${column}`), ...(this.#hasTags ? ['v.tenant_id'] : [])];
     this.#related = [...selection].flatMap(([field, below]) =>
       Object.hasOwn(RELATED, field) ? [(RELATED[field] as (typeof RELATED)[string])(below)] : [],
     );
@@ -113,7 +114,10 @@ class ConversationPage {
   sql(tail: string, keys: readonly string[]): string {
     const columns = [...this.#columns, ...keys.map((_, index) => `k${index}`)];
     const related = this.#related.map(({ name, sql }) => `, (${sql}) as ${name}`).join('');
-    return `with p as materialized (select ${[this.#selected, ...keys].join(', ')} ${tail})
+    const rows = `materialized (select ${[...this.#selected, ...keys].join(', ')} ${tail})`;
+    // Tags are read above the limit: below it, all rows that are sorted for the page might have theirs read.
+    const p = this.#hasTags ? `v as ${rows}, p as materialized (select v.*, ${TAG_IDS} from v)` : `p as ${rows}`;
+    return `with ${p}
       select (select json_agg(${array(columns.map(column => `p.${column}`))}) from p) as page${related}`;
   }
 
