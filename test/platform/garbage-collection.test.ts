@@ -10,18 +10,42 @@ describe('memory is released', () => {
     vi.restoreAllMocks();
   });
 
-  test('once after each busy time, when an interval was idle', () => {
+  /** Runs the checks. @returns what tells the releases after a number of further checks with this utilization */
+  function checks() {
     const utilization = vi.spyOn(performance, 'eventLoopUtilization');
     const release = vi.fn();
     const stop = releaseMemoryWhenIdle(1_000, release);
-    const releasesAfter = (share: number): number => {
+    const releasesAfter = (count: number, share: number): number => {
       utilization.mockReturnValue({ utilization: share, idle: 0, active: 0 });
-      vi.advanceTimersByTime(1_000);
+      vi.advanceTimersByTime(count * 1_000);
       return release.mock.calls.length;
     };
-    expect([0.9, 0.02, 0.02, 0.03, 0.5, 0.5, 0.02, 0.02].map(releasesAfter)).toEqual([0, 1, 1, 1, 1, 1, 2, 2]);
+    return { releasesAfter, stop };
+  }
+  const [BUSY, IDLE] = [0.9, 0.02];
+
+  test('after the start as soon as a check is idle, and once after each busy time when sixty have been', () => {
+    const { releasesAfter, stop } = checks();
+    expect(releasesAfter(2, BUSY)).toBe(0);
+    expect(releasesAfter(1, IDLE)).toBe(1);
+    expect(releasesAfter(1, BUSY)).toBe(1);
+    expect(releasesAfter(59, IDLE)).toBe(1);
+    expect(releasesAfter(1, IDLE)).toBe(2);
+    expect(releasesAfter(100, IDLE)).toBe(2);
+    expect(releasesAfter(1, BUSY)).toBe(2);
+    expect(releasesAfter(59, IDLE)).toBe(2);
+    expect(releasesAfter(1, BUSY)).toBe(2);
+    expect(releasesAfter(59, IDLE)).toBe(2);
     stop();
-    expect([0.9, 0.02].map(releasesAfter)).toEqual([2, 2]);
+    expect(releasesAfter(100, IDLE)).toBe(2);
+  });
+
+  test('of a process that had requests from its start, when sixty checks were idle', () => {
+    const { releasesAfter, stop } = checks();
+    expect(releasesAfter(6, BUSY)).toBe(0);
+    expect(releasesAfter(59, IDLE)).toBe(0);
+    expect(releasesAfter(1, IDLE)).toBe(1);
+    stop();
   });
 });
 
