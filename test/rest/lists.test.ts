@@ -161,7 +161,9 @@ describe('a list', () => {
   ])('%s reads only the columns of the shown fields', async (path, from, columns) => {
     gateway.statements.length = 0;
     expect((await rest('GET', path)).status).toBe(200);
-    const [text = '', ...others] = gateway.statements.filter(sql => from.test(sql) && !/count\(/.test(sql));
+    const [text = '', ...others] = gateway.statements.filter(
+      sql => from.test(sql) && !/count\(|cross-tenant/.test(sql),
+    );
     expect(others).toEqual([]);
     const [, list = ''] =
       /select ((?:(?!select).)*?) from (?:contacts c|groups l|sources l|statuses l|messages m)\b/.exec(text) ?? [];
@@ -172,7 +174,7 @@ describe('a list', () => {
   it('of messages looks up states for the rows of the page alone, and of those the columns that are shown', async () => {
     gateway.statements.length = 0;
     expect((await rest('GET', '/messages?fields=status,sent_at')).status).toBe(200);
-    expect(gateway.statements.filter(sql => /from messages m/.test(sql) && !/count\(/.test(sql))).toEqual([
+    expect(gateway.statements.filter(sql => /from messages m/.test(sql) && !/count\(|cross-tenant/.test(sql))).toEqual([
       expect.stringMatching(
         /^select m\.id, s\.status, s\.sent_at, m\.k0\s+from \(select m\.id, m\.id as k0 from messages m .* limit .*\) m join message_states s/,
       ),
