@@ -47,16 +47,16 @@ export function createMinorCollector(): (bytes: number) => void {
  * Returns memory to the system once after the start, as soon as the process is idle, and once after each busy time, when it has been
  * idle for ten minutes: a pause of 170 to 190 ms on slow cores. A full collection also costs the code that V8 has optimized for
  * objects of which none is left: lists take three times the CPU in the first second after it, and twice in the next two. Therefore
- * pauses between requests cause none.
+ * pauses between requests cause none here.
  *
- * V8's memory reducer is replaced. It collects whenever little has been allocated for eight seconds, unless the young generation is as
- * large as after the start (up to 60 MB): then never. A limit of the young generation makes lists a third slower: what requests in
- * progress need gets promoted to the old generation.
+ * V8's memory reducer collects after eight seconds in which little was allocated, unless the young generation is as large as after the
+ * start (up to 60 MB): then never. Do not change its flags at run time: `--memory-reducer-gc-count` crashes a process that has begun
+ * one, and its delay is read at the start. A limit of the young generation makes lists a third slower: what requests in progress need
+ * gets promoted to the old generation.
  *
  * @returns a function that ends the checks
  */
 export function releaseMemoryWhenIdle(checkMs = IDLE_CHECK_MS, release = collectAll): () => void {
-  setFlagsFromString('--memory-reducer-gc-count=0');
   let last = performance.eventLoopUtilization();
   let checks = 0;
   let idleChecks = 0;
