@@ -60,20 +60,19 @@ export function releaseMemoryWhenIdle(checkMs = IDLE_CHECK_MS, release = collect
   let last = performance.eventLoopUtilization();
   let checks = 0;
   let idleChecks = 0;
-  let isStarting = true;
-  let isReleased = false;
+  let neededChecks = 1;
   const check = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const isBusy = performance.eventLoopUtilization(now, last).utilization > IDLE_UTILIZATION;
     last = now;
     checks += 1;
+    if (checks > START_CHECKS) neededChecks = IDLE_CHECKS;
     idleChecks = isBusy ? 0 : idleChecks + 1;
-    isReleased &&= !isBusy;
-    isStarting &&= checks <= START_CHECKS;
-    if (isReleased || idleChecks < (isStarting ? 1 : IDLE_CHECKS)) return;
+    if (idleChecks !== neededChecks) return;
     release();
-    isReleased = true;
-    isStarting = false;
+    neededChecks = IDLE_CHECKS;
+    // Not again before the process has been busy.
+    idleChecks = IDLE_CHECKS;
   }, checkMs);
   return () => clearInterval(check);
 }

@@ -28,6 +28,7 @@ describe('memory is released', () => {
     const { releasesAfter, stop } = checks();
     expect(releasesAfter(2, BUSY)).toBe(0);
     expect(releasesAfter(1, IDLE)).toBe(1);
+    expect(releasesAfter(100, IDLE)).toBe(1);
     expect(releasesAfter(1, BUSY)).toBe(1);
     expect(releasesAfter(59, IDLE)).toBe(1);
     expect(releasesAfter(1, IDLE)).toBe(2);
