@@ -5,7 +5,7 @@ import { PLANNED_AT_EACH_CALL } from './statements.ts';
 
 /**
  * SQL of a list: filters, search, order, keyset pages. Column names come from a closed table in the code, values only as
- * parameters. The text depends only on the shape of the request, so that it can be prepared.
+ * parameters. The text depends only on the shape of the request, and without a filter on the page size, so that it can be prepared.
  */
 
 export type ColumnType = 'text' | 'bigint' | 'integer' | 'smallint' | 'timestamptz' | 'uuid' | 'boolean';
