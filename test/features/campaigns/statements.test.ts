@@ -24,6 +24,7 @@ import {
   countOptOuts,
   countReplies,
   countStatuses,
+  hasRecentCampaigns,
 } from '../../../src/features/campaigns/recipients/progress.sql.ts';
 import {
   confirmRecipients,
@@ -138,6 +139,7 @@ test('the statements of the reader describe as their row types', async () => {
   expect(await columnsOf(db => countStatuses(db, range, [368]))).toEqual(counted);
   expect(await columnsOf(db => countReplies(db, range))).toEqual(counted);
   expect(await columnsOf(db => countOptOuts(db, range))).toEqual(counted);
+  expect(await columnsOf(db => hasRecentCampaigns(db))).toEqual({ id: 'bigint' });
 });
 
 test('the statements of a preview describe as their row types', async () => {

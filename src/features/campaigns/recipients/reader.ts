@@ -1,7 +1,7 @@
 import type { LogReader } from '../../../events/readers.ts';
 import { CAMPAIGNS, laneOf } from '../run/lane.ts';
 import { STOP_CODES } from '../run/protection.ts';
-import { countOptOuts, countReplies, countStatuses } from './progress.sql.ts';
+import { countOptOuts, countReplies, countStatuses, hasRecentCampaigns } from './progress.sql.ts';
 
 /** Counts what became of the messages of campaigns, and wakes those that wait for it. */
 export const campaignReader: LogReader = {
@@ -19,6 +19,7 @@ export const campaignReader: LogReader = {
   // Progress is shown four times a second, and campaigns look at it themselves while they wait for places.
   pauseMs: 250,
   async consume(trx, range) {
+    if (!(await hasRecentCampaigns(trx))) return [];
     const moved = await countStatuses(trx, range, Object.keys(STOP_CODES).map(Number));
     await countReplies(trx, range);
     await countOptOuts(trx, range);

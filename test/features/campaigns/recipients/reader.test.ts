@@ -1,0 +1,56 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
+import { eventually } from '../../../support/gateway.ts';
+import { newPhone } from '../../../support/seed.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
+
+let fixture: CampaignFixture;
+beforeAll(async () => {
+  fixture = await startCampaignFixture();
+});
+afterAll(() => fixture.gateway.stop());
+
+/** Waits until the reader of campaigns is behind all events of the tenant. */
+async function read({ id }: Sender): Promise<void> {
+  await eventually(async () => {
+    const unread = await fixture.gateway.database.query(
+      `select from events e join log_readers r on r.name = 'campaigns' and (e.xid, e.seq) > (r.xid, r.seq) where e.tenant_id = $1`,
+      [id],
+    );
+    expect(unread).toEqual([]);
+  });
+}
+
+/** Sends a text, and waits until the network has answered and the reader has seen it. */
+async function sendText(of: Sender): Promise<void> {
+  const input = { to: { phone: newPhone() }, content: { text: { body: 'Hello' } } };
+  const { id } = payloadOf(await of.mutate('sendMessage', input, 'message { id }')).message;
+  await eventually(async () => {
+    const found = await of.ask('query ($id: ID!) { message(id: $id) { status } }', { id });
+    expect(dataOf(found).message.status).not.toBe('QUEUED');
+  });
+  await read(of);
+}
+
+const counting = (): string[] => fixture.gateway.statements.filter(text => text.includes('campaign_progress as p'));
+
+test('messages are counted for campaigns only while there is a recent one', async () => {
+  const of = await fixture.sender();
+  await sendText(of);
+  expect(counting()).toEqual([]);
+
+  const { groupId } = await of.people(1);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  dataOf(await of.mutate('startCampaign', { id }));
+  await eventually(async () => {
+    const found = await of.ask('query ($id: ID!) { campaign(id: $id) { progress { read } } }', { id });
+    expect(dataOf(found).campaign.progress.read).toBe(1);
+  });
+  expect(counting()).not.toEqual([]);
+
+  await fixture.gateway.database.query(`update campaigns set last_message_at = now() - interval '36 days'`);
+  await read(of);
+  fixture.gateway.statements.length = 0;
+  await sendText(of);
+  expect(counting()).toEqual([]);
+});
