@@ -80,8 +80,10 @@ const CONTACT_EVENT = sql`jsonb_build_object(${sql.join(CONTACT_COLUMNS.map(colu
 /** The person in the event of a message, as `MessageContact`. */
 const PERSON = sql`jsonb_build_object('id', a.contact_id, 'firstname', a.firstname, 'lastname', a.lastname, 'phone', a.phone)`;
 
+const NOTHING = sql``;
+
 /** Contacts that the batch creates, as many as the plan has room for. */
-const madeContacts = (tenantId: number) => sql`quota as materialized (
+const newContacts = (tenantId: number) => sql`quota as materialized (
     -- Lock order: tenant_usage before contacts, to avoid deadlocks.
     select tenant_id, contacts_ceiling - contacts as room from tenant_usage where tenant_id = ${tenantId} for update
   ), c as (
@@ -101,12 +103,51 @@ const madeContacts = (tenantId: number) => sql`quota as materialized (
   ), g as (
     insert into contact_groups (tenant_id, contact_id, group_id)
     select ${tenantId}::bigint, c.id, group_id from c join i on i.phone_key = c.phone_key cross join unnest(i.group_ids) as group_id
-  )`;
+  ), `;
 
-const noContacts = sql`c as (
-    select null::bigint as id, null::text as firstname, null::text as lastname, null::text as phone, null::bigint as assigned_id,
-      null::text as phone_key where false
-  )`;
+const newConversations = (tenantId: number, month: string) => sql`new as (
+      insert into conversations as v (tenant_id, contact_id, channel_id, counted_month, status, assignee_id, last_message_id, last_activity_at)
+      select ${tenantId}::bigint, t.contact_id, t.channel_id, case when t.is_counted then ${month}::date end, a.conversation_status, ${firstAssignee(tenantId, sql`a.assigned_id`)}, t.last_id, t.at
+      from threads t join a on a.place = t.place where t.conversation_id is null order by t.contact_id, t.channel_id
+      on conflict do nothing
+      returning ${CONVERSATION_ROW}
+    ), `;
+
+const scheduledMessages = (tenantId: number) => sql`later as (
+      insert into outbox (tenant_id, channel_id, contact_id, message_id, priority, sealed, due_at, is_window_required)
+      select ${tenantId}::bigint, m.channel_id, m.contact_id, m.id, ${sql.lit(SCHEDULED)}, decode(a.sealed, 'base64'), a.scheduled_at, a.is_window_required
+      from m join a on a.id = m.id where a.scheduled_at is not null order by a.place
+    ), `;
+
+/** The events of new contacts, before those of the other parts. */
+const contactEvents = sql`select a.place, 0 as step, a.contact_event_id as id, 'contact.created' as type,
+          jsonb_build_object('contact', ${CONTACT_EVENT}) as payload, c.id as contact_id, null::bigint as conversation_id
+        from a join c on a.is_made and c.id = a.contact_id
+        union all `;
+
+/** The events of conversations that are new, or taken from a bot. */
+function conversationEvents(tenantId: number) {
+  const tags = sql`array(select t.tag_id from conversation_tags t where t.tenant_id = ${tenantId} and t.conversation_id = v.id order by t.tag_id)`;
+  return sql`select a.place, 1 as step, a.conversation_event_id as id, 'conversation.created' as type,
+          jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON}) as payload, v.contact_id, v.id as conversation_id
+        from v join a on a.place = v.place where v.is_new
+        union all
+        select a.place, 1, a.conversation_event_id, 'conversation.updated',
+          jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON} || jsonb_build_object('tag_ids', ${tags}), 'previous', '{"status":"pending"}'::jsonb),
+          v.contact_id, v.id
+        from v join a on a.place = v.place where v.is_taken_over
+        union all `;
+}
+
+/** What the messages of a statement need. PostgreSQL initializes all parts of a plan at each execution, also those without rows. */
+interface Variant {
+  /** Contacts may be created. */
+  readonly creates: boolean;
+  /** Each message continues a conversation, whose status it leaves, and is sent now. */
+  readonly continues: boolean;
+  /** Whether to wait for contacts and conversations that others have locked; else their messages are left out. */
+  readonly waits: boolean;
+}
 
 /**
  * Accepts messages in one statement, which is atomic without the round trips of a transaction.
@@ -116,7 +157,7 @@ const noContacts = sql`c as (
  * concurrent send has counted the conversation, or answered for the bot. A conversation that somebody else has just created is a
  * conflict that leaves its message out. Idempotency keys are inserted last, so that a key that is taken fails the statement.
  */
-const acceptance = ({ creates, waits }: Variant) =>
+const acceptance = ({ creates, continues, waits }: Variant) =>
   compileOnce(
     (
       db,
@@ -126,20 +167,22 @@ const acceptance = ({ creates, waits }: Variant) =>
       contactIds: readonly number[],
       conversationIds: readonly number[],
     ) => {
-      const lock = waits ? sql`` : sql` skip locked`;
-      const tagsOf = sql`array(select t.tag_id from conversation_tags t where t.tenant_id = ${tenantId} and t.conversation_id = v.id order by t.tag_id)`;
+      const lock = waits ? NOTHING : sql` skip locked`;
+      const contact = (column: string) =>
+        creates ? sql`coalesce(p.${sql.raw(column)}, c.${sql.raw(column)})` : sql`p.${sql.raw(column)}`;
       return {
         compile: () =>
           sql<MessageRow & { readonly place: number }>`
     with i as materialized (
-      select i.*, i.fields ->> 'phone_key' as phone_key from jsonb_to_recordset(${items}::jsonb) as i (place integer, id uuid, contact_id bigint,
-        conversation_id bigint, channel_id bigint, takes_over boolean, may_be_opted_out boolean, fields jsonb, spellings text[], group_ids bigint[],
-        contact_event_id uuid, type text, body text, content jsonb, sealed text, reply_to_wamid text, created_at timestamptz, template_id bigint,
-        author jsonb, echo_id text, retry_of uuid, scheduled_at timestamptz, is_window_required boolean, priority smallint, is_answer boolean, conversation_status text, event_id uuid, conversation_event_id uuid, key text, operation text,
-        fingerprint text)
-    ), ${creates ? madeContacts(tenantId) : noContacts}, p as materialized (
+      select i.*${creates ? sql`, i.fields ->> 'phone_key' as phone_key` : NOTHING} from jsonb_to_recordset(${items}::jsonb) as i (place integer, id uuid,
+        contact_id bigint, conversation_id bigint, channel_id bigint, takes_over boolean, may_be_opted_out boolean, type text, body text, content jsonb,
+        sealed text, reply_to_wamid text, created_at timestamptz, template_id bigint, author jsonb, echo_id text, retry_of uuid, scheduled_at timestamptz,
+        priority smallint, is_answer boolean, event_id uuid, key text, operation text, fingerprint text
+        ${continues ? NOTHING : sql`, is_window_required boolean, conversation_status text, conversation_event_id uuid`}
+        ${creates ? sql`, fields jsonb, spellings text[], group_ids bigint[], contact_event_id uuid` : NOTHING})
+    ), ${creates ? newContacts(tenantId) : NOTHING}p as materialized (
       select c.id, c.firstname, c.lastname, c.phone, c.assigned_id, c.opted_out_at from contacts c
-      where c.tenant_id = ${tenantId} and c.id = any(${contactIds}::bigint[])${creates ? sql` and (select count(*) from quota) > 0` : sql``}
+      where c.tenant_id = ${tenantId} and c.id = any(${contactIds}::bigint[])${creates ? sql` and (select count(*) from quota) > 0` : NOTHING}
       order by c.id for no key update${lock}
     ), l as materialized (
       -- The contact is compared again, because a concurrent merge or its undo may have moved the conversation.
@@ -148,16 +191,18 @@ const acceptance = ({ creates, waits }: Variant) =>
       order by v.id for no key update${lock}
     ), a as materialized (
       select x.*, coalesce(x.given_id, ${ID_BY_DATABASE}) as id from (
-        select i.place, i.id as given_id, coalesce(p.id, c.id) as contact_id, coalesce(p.assigned_id, c.assigned_id) as assigned_id,
-          c.id is not null as is_made, coalesce(p.firstname, c.firstname) as firstname, coalesce(p.lastname, c.lastname) as lastname,
-          coalesce(p.phone, c.phone) as phone, l.id as conversation_id, l.window_expires_at, i.channel_id, i.takes_over, i.contact_event_id, i.type, i.body, i.content, i.sealed,
-          i.reply_to_wamid, i.created_at, i.template_id, i.author, i.echo_id, i.retry_of, i.scheduled_at, i.is_window_required, i.priority, i.is_answer, i.conversation_status, i.event_id, i.conversation_event_id,
-          i.key, i.operation, i.fingerprint
+        select i.place, i.id as given_id, ${contact('id')} as contact_id, ${contact('firstname')} as firstname, ${contact('lastname')} as lastname,
+          ${contact('phone')} as phone, l.id as conversation_id, l.window_expires_at, i.channel_id, i.takes_over, i.type, i.body, i.content, i.sealed,
+          i.reply_to_wamid, i.created_at, i.template_id, i.author, i.echo_id, i.retry_of, i.scheduled_at, i.priority, i.is_answer, i.event_id, i.key,
+          i.operation, i.fingerprint, ${creates ? sql`c.id is not null` : sql`false`} as is_made
+          ${continues ? NOTHING : sql`, ${contact('assigned_id')} as assigned_id, i.is_window_required, i.conversation_status, i.conversation_event_id`}
+          ${creates ? sql`, i.contact_event_id` : NOTHING}
         from i
         left join p on p.id = i.contact_id and (p.opted_out_at is null or i.may_be_opted_out)
-        left join c on c.phone_key = i.phone_key
+        ${creates ? sql`left join c on c.phone_key = i.phone_key` : NOTHING}
         left join l on l.id = i.conversation_id and l.contact_id = i.contact_id
-        where (p.id is not null or c.id is not null) and (i.conversation_id is null or l.id is not null)
+        -- Not "is not null", which makes it an inner join of five rows by estimate, and the joins after it loops over all pairs.
+        where coalesce(${contact('id')}, 0) <> 0 and (i.conversation_id is null or l.id is not null)
         order by i.place
       ) x
     ), threads as materialized (
@@ -174,22 +219,20 @@ const acceptance = ({ creates, waits }: Variant) =>
       from threads t join l on l.id = t.conversation_id
       where v.tenant_id = ${tenantId} and v.id = t.conversation_id
       returning ${CONVERSATION_ROW}, t.is_counted and not l.is_counted as is_opened, t.takes_over and l.status = 'pending' as is_taken_over, false as is_new, t.place
-    ), new as (
-      insert into conversations as v (tenant_id, contact_id, channel_id, counted_month, status, assignee_id, last_message_id, last_activity_at)
-      select ${tenantId}::bigint, t.contact_id, t.channel_id, case when t.is_counted then ${month}::date end, a.conversation_status, ${firstAssignee(tenantId, sql`a.assigned_id`)}, t.last_id, t.at
-      from threads t join a on a.place = t.place where t.conversation_id is null order by t.contact_id, t.channel_id
-      on conflict do nothing
-      returning ${CONVERSATION_ROW}
-    ), v as materialized (
+    ), ${continues ? NOTHING : newConversations(tenantId, month)}v as materialized (
       select * from old
-      union all
-      select ${CONVERSATION_ROW}, t.is_counted, false, true, t.place from new v join threads t on t.contact_id = v.contact_id and t.channel_id = v.channel_id
+      ${
+        continues
+          ? NOTHING
+          : sql`union all
+      select ${CONVERSATION_ROW}, t.is_counted, false, true, t.place from new v join threads t on t.contact_id = v.contact_id and t.channel_id = v.channel_id`
+      }
     ), m as (
       insert into messages as m (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, content, reply_to_wamid,
                                  created_at, template_id, author, echo_id, retry_of, scheduled_at)
-      select ${tenantId}::bigint, a.id, v.id, a.contact_id, a.channel_id, 'outbound', a.type, a.body, a.content, a.reply_to_wamid, a.created_at,
+      select ${tenantId}::bigint, a.id, ${continues ? sql`a.conversation_id` : sql`v.id`}, a.contact_id, a.channel_id, 'outbound', a.type, a.body, a.content, a.reply_to_wamid, a.created_at,
              a.template_id, a.author, a.echo_id, a.retry_of, a.scheduled_at
-      from a join v on v.contact_id = a.contact_id and v.channel_id = a.channel_id order by a.place
+      from a${continues ? NOTHING : sql` join v on v.contact_id = a.contact_id and v.channel_id = a.channel_id`} order by a.place
       returning m.id, m.conversation_id, m.contact_id, m.channel_id, m.direction, m.type, m.body, m.content,
         case when m.scheduled_at is null then 'queued' else 'scheduled' end as status, null::jsonb as error,
         null::text as wamid, m.reply_to_wamid, null::timestamptz as sent_at, null::timestamptz as delivered_at, null::timestamptz as read_at,
@@ -203,33 +246,13 @@ const acceptance = ({ creates, waits }: Variant) =>
       select enqueue_messages(${tenantId}::bigint, array_agg(a.channel_id order by a.place), array_agg(a.contact_id order by a.place),
         array_agg(a.id order by a.place), array_agg(a.priority order by a.place), array_agg(decode(a.sealed, 'base64') order by a.place))
       from a where (a.id in (select m.id from m)) is true and a.scheduled_at is null
-    ), later as (
-      insert into outbox (tenant_id, channel_id, contact_id, message_id, priority, sealed, due_at, is_window_required)
-      select ${tenantId}::bigint, m.channel_id, m.contact_id, m.id, ${sql.lit(SCHEDULED)}, decode(a.sealed, 'base64'), a.scheduled_at, a.is_window_required
-      from m join a on a.id = m.id where a.scheduled_at is not null order by a.place
-    ), e as (
+    ), ${continues ? NOTHING : scheduledMessages(tenantId)}e as (
       -- One insert for all events, because the order of the parts of a statement is undefined: what a message needs comes before it.
       insert into events (tenant_id, id, type, payload, contact_id, conversation_id)
       select ${tenantId}::bigint, x.id, x.type, x.payload, x.contact_id, x.conversation_id from (
-        ${
-          creates
-            ? sql`select a.place, 0 as step, a.contact_event_id as id, 'contact.created' as type,
-          jsonb_build_object('contact', ${CONTACT_EVENT}) as payload, c.id as contact_id, null::bigint as conversation_id
-        from a join c on a.is_made and c.id = a.contact_id
-        union all `
-            : sql``
-        }
-        select a.place, 1 as step, a.conversation_event_id as id, 'conversation.created' as type,
-          jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON}) as payload, v.contact_id, v.id as conversation_id
-        from v join a on a.place = v.place where v.is_new
-        union all
-        select a.place, 1, a.conversation_event_id, 'conversation.updated',
-          jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON} || jsonb_build_object('tag_ids', ${tagsOf}), 'previous', '{"status":"pending"}'::jsonb),
-          v.contact_id, v.id
-        from v join a on a.place = v.place where v.is_taken_over
-        union all
-        select a.place, 2, a.event_id, 'message.' || m.status, jsonb_build_object('message', to_jsonb(t), 'contact', ${PERSON})
-          || case when a.scheduled_at is null then '{}' else jsonb_build_object('scheduled_at', ${eventValue('a', 'scheduled_at')}) end, m.contact_id, m.conversation_id
+        ${creates ? contactEvents : NOTHING}${continues ? NOTHING : conversationEvents(tenantId)}select a.place, 2 as step, a.event_id as id, 'message.' || m.status as type, jsonb_build_object('message', to_jsonb(t), 'contact', ${PERSON})
+          || case when a.scheduled_at is null then '{}' else jsonb_build_object('scheduled_at', ${eventValue('a', 'scheduled_at')}) end as payload,
+          m.contact_id, m.conversation_id
         from m join a on a.id = m.id, lateral (select ${EVENT_COLUMNS}) t
       ) x order by x.place, x.step
     ), u as (
@@ -254,20 +277,23 @@ const acceptance = ({ creates, waits }: Variant) =>
     },
   );
 
-interface Variant {
-  /** Whether contacts may be created. */
-  readonly creates: boolean;
-  /** Whether to wait for contacts and conversations that others have locked; else their messages are left out. */
-  readonly waits: boolean;
+const byLock = (needs: Omit<Variant, 'waits'>) => ({
+  wait: acceptance({ ...needs, waits: true }),
+  skip: acceptance({ ...needs, waits: false }),
+});
+const acceptances = {
+  continuing: byLock({ creates: false, continues: true }),
+  known: byLock({ creates: false, continues: false }),
+  new: byLock({ creates: true, continues: false }),
+};
+
+function needsOf(sends: readonly NewSend[]): keyof typeof acceptances {
+  if (sends.some(({ to }) => 'fields' in to)) return 'new';
+  return sends.every(isContinuing) ? 'continuing' : 'known';
 }
 
-const acceptances = {
-  known: {
-    waiting: acceptance({ creates: false, waits: true }),
-    skipping: acceptance({ creates: false, waits: false }),
-  },
-  new: { waiting: acceptance({ creates: true, waits: true }), skipping: acceptance({ creates: true, waits: false }) },
-} as const;
+const isContinuing = ({ to, message }: NewSend): boolean =>
+  'contactId' in to && to.conversationId !== null && !to.takesOver && message.scheduledAt === null;
 
 /**
  * Accepts messages of one tenant in one statement: the messages, their rows in the outbox, their events and idempotency keys, new
@@ -288,8 +314,7 @@ export async function insertOutbound(
 ): Promise<Map<number, MessageRow>> {
   const items = sends.map(({ message, to }, place) => ({ place, ...itemOf(message), ...recipientOf(to) }));
   const known = sends.flatMap(({ to }) => ('contactId' in to ? [to] : []));
-  const { waiting, skipping } = acceptances[known.length < sends.length ? 'new' : 'known'];
-  const rows = await (locked === 'wait' ? waiting : skipping)(
+  const rows = await acceptances[needsOf(sends)][locked](
     db,
     tenantId,
     month,
