@@ -191,6 +191,12 @@ describe('a file that cannot be fetched', () => {
 
 describe('bytes are deleted', () => {
   const sweep = () => deleteUnusedContents(gateway.gateway.resources);
+  /** Until no bytes with this name are stored: the process's own sweep may hold a key that ours skips. */
+  const gone = (name: string) =>
+    eventually(async () => {
+      await sweep();
+      expect((await stored()).filter(one => one.startsWith(name))).toEqual([]);
+    });
   const erase = (id: string) =>
     gateway.graphql('mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }', { id });
 
@@ -206,10 +212,12 @@ describe('bytes are deleted', () => {
     expect((await bytesAt(other.media.url)).equals(bytes)).toBe(true);
     expect(await name()).toBeDefined();
     expect((await erase(other.contact.id)).errors).toBeUndefined();
-    await sweep();
-    expect(await name()).toBeUndefined();
+    await gone(sha256(bytes));
     expect(await usage()).toEqual(before);
-    expect(await gateway.database.query('select from media_released union all select from media_unused')).toEqual([]);
+    // Forgotten by the transaction that has deleted the bytes.
+    await eventually(async () =>
+      expect(await gateway.database.query('select from media_released union all select from media_unused')).toEqual([]),
+    );
   });
 
   test('after the retention period, while the message stays', async () => {
@@ -222,13 +230,12 @@ describe('bytes are deleted', () => {
     const { resources } = gateway.gateway;
     const retention = { ...resources.config.retention, mediaDays: 30 };
     await expireFiles({ ...resources, config: { ...resources.config, retention } });
-    await sweep();
+    await gone(sha256(bytes));
     expect(await fileOf(message.databaseId)).toMatchObject({ state: 'expired', sha256: null });
-    expect((await stored()).filter(name => name.startsWith(sha256(bytes)))).toEqual([]);
   });
 
   test('that a killed process wrote without storing their content', async () => {
-    const { files, db } = gateway.gateway.resources;
+    const { files } = gateway.gateway.resources;
     const key = `${gateway.tenant.id}/00/left-behind`;
     await gateway.database.query("insert into media_unused values ($1, $2, now() - interval '1 second')", [
       gateway.tenant.id,
@@ -236,8 +243,7 @@ describe('bytes are deleted', () => {
     ]);
     await files.put(key, await files.receive(Readable.from([Buffer.from('x')]), 10));
     expect(await stored()).toContain('left-behind');
-    await deleteUnusedContents({ files, db });
-    expect(await stored()).not.toContain('left-behind');
+    await gone('left-behind');
   });
 });
 

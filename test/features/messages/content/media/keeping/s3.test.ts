@@ -26,6 +26,13 @@ describe.skipIf(!hasS3)('a gateway with S3', () => {
     await s3?.stop();
   });
 
+  /** Until what nothing refers to is deleted: the process's own sweep may hold a key that ours skips. */
+  const allDeleted = () =>
+    eventually(async () => {
+      await deleteUnusedContents(gateway.gateway.resources);
+      expect(await s3.count()).toBe(0);
+    });
+
   test('keeps a received file in the bucket, serves it and parts of it, and deletes it with the person', async () => {
     const bytes = randomBytes(100_000);
     gateway.emulator.inbound({
@@ -48,9 +55,8 @@ describe.skipIf(!hasS3)('a gateway with S3', () => {
     expect(Buffer.from(await part.arrayBuffer()).equals(bytes.subarray(-10))).toBe(true);
     const remove = 'mutation ($id: ID!) { deleteContact(input: { id: $id }) { deletedId } }';
     expect((await gateway.graphql(remove, { id: message.contact.id })).errors).toBeUndefined();
-    await deleteUnusedContents(gateway.gateway.resources);
+    await allDeleted();
     expect((await get()).status).toBe(404);
-    expect(await s3.count()).toBe(0);
   });
 
   test('keeps exports in the bucket, serves them and parts of them, and deletes those of an erased person', async () => {
@@ -90,8 +96,7 @@ describe.skipIf(!hasS3)('a gateway with S3', () => {
     expect([part.status, await part.text()]).toEqual([206, whole.slice(-10)]);
     const erase = await gateway.mutate('eraseContact', { id }, 'erasureReceipt { erased { kind count } }');
     expect(payloadOf(erase).erasureReceipt).toBeDefined();
-    await deleteUnusedContents(gateway.gateway.resources);
+    await allDeleted();
     expect([(await get(csv)).status, (await get(json)).status]).toEqual([404, 404]);
-    expect(await s3.count()).toBe(0);
   });
 });
