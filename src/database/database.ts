@@ -55,16 +55,21 @@ const SILENCE_FACTOR = 4 / 3;
 const KEEP_ALIVE_MS = 10_000;
 
 /**
+ * Settings of each session. TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation:
+ * the horizon of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer the role
+ * has these settings: database/session-settings.ts.
+ */
+const SESSION = ['TimeZone=UTC', 'jit=off', String.raw`default_transaction_isolation=read\ committed`];
+
+/**
  * Statements on leases always use indexes: queues fill faster than the planner's statistics follow. Their timeout is shorter than a
  * lease, so that a renewal that hangs is retried in time.
  */
 const LEASES = {
-  options: [
-    ...['TimeZone=UTC', 'jit=off', 'plan_cache_mode=force_generic_plan'],
-    ...['enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off'],
-  ]
-    .map(setting => `-c ${setting}`)
-    .join(' '),
+  session: [
+    ...SESSION,
+    ...['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off'],
+  ],
   statement_timeout: 5_000,
   silenceLimitMs: 6_000,
 };
@@ -102,6 +107,22 @@ export function isoTimestamp(text: string): string {
   return milliseconds[10] === 'T' ? `${milliseconds}Z` : `${milliseconds.slice(0, 10)}T${milliseconds.slice(11)}Z`;
 }
 
+/**
+ * An address with settings of its sessions. pg would send the options of the address instead of ours: they come before them, because of
+ * two values of a setting the later one holds.
+ */
+function withSettings(
+  url: string,
+  settings: readonly string[],
+): { readonly connectionString: string; readonly options: string } {
+  const ours = settings.map(setting => `-c ${setting}`).join(' ');
+  const address = URL.canParse(url) ? new URL(url) : undefined;
+  const given = address?.searchParams.get('options');
+  if (!address || !given) return { connectionString: url, options: ours };
+  address.searchParams.delete('options');
+  return { connectionString: address.href, options: `${given} ${ours}` };
+}
+
 export function createDatabase(options: DatabaseOptions): Database {
   const {
     connectTimeoutMs = CONNECT_TIMEOUT_MS,
@@ -118,17 +139,14 @@ export function createDatabase(options: DatabaseOptions): Database {
     silenceLimitMs: statementTimeoutMs * SILENCE_FACTOR,
     onStatement: options.onStatement,
   };
+  const directUrl = options.pgbouncer?.directUrl ?? options.url;
   /** Connections to PostgreSQL itself, which have a session. */
   const direct = {
     ...shared,
+    ...withSettings(directUrl, SESSION),
     names: new StatementNames(),
-    connectionString: options.pgbouncer?.directUrl ?? options.url,
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
-    // TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation: the horizon
-    // of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer the role
-    // has these settings: database/session-settings.ts.
-    options: String.raw`-c TimeZone=UTC -c jit=off -c default_transaction_isolation=read\ committed`,
   } satisfies NamedClientConfig;
   // PgBouncer refuses start-up parameters that it does not know, and before version 1.21 it knows no prepared statements.
   const config = options.pgbouncer
@@ -146,7 +164,11 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
   const pool = createPool({ ...config, max: options.poolSize });
   // Planner settings need a session, so leases bypass PgBouncer.
-  const leasePool = createPool({ ...direct, ...LEASES, max: options.leaseConnections ?? 2 });
+  const { session, ...timeouts } = LEASES;
+  const leasePool = createPool({
+    ...{ ...direct, ...withSettings(directUrl, session), ...timeouts },
+    max: options.leaseConnections ?? 2,
+  });
   const readers = createReaders(config, { size: options.readers, idleMs, log });
   const write = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   const leases = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: leasePool }) });
