@@ -57,22 +57,25 @@ const KEEP_ALIVE_MS = 10_000;
 /**
  * Settings of each session. TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation:
  * the horizon of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer the role
- * has these settings: database/session-settings.ts.
+ * has them: database/session-settings.ts.
  */
-const SESSION = ['TimeZone=UTC', 'jit=off', String.raw`default_transaction_isolation=read\ committed`];
+export const SESSION_SETTINGS = {
+  TimeZone: 'UTC',
+  jit: 'off',
+  default_transaction_isolation: 'read committed',
+} as const;
 
-/**
- * Statements on leases always use indexes: queues fill faster than the planner's statistics follow. Their timeout is shorter than a
- * lease, so that a renewal that hangs is retried in time.
- */
-const LEASES = {
-  session: [
-    ...SESSION,
-    ...['plan_cache_mode=force_generic_plan', 'enable_seqscan=off', 'enable_hashjoin=off', 'enable_mergejoin=off'],
-  ],
-  statement_timeout: 5_000,
-  silenceLimitMs: 6_000,
+/** Statements on leases always use indexes: queues fill faster than the planner's statistics follow. */
+const LEASE_SETTINGS = {
+  ...SESSION_SETTINGS,
+  plan_cache_mode: 'force_generic_plan',
+  enable_seqscan: 'off',
+  enable_hashjoin: 'off',
+  enable_mergejoin: 'off',
 };
+
+/** Shorter than a lease, so that a renewal that hangs is retried in time. */
+const LEASE_TIMEOUTS = { statement_timeout: 5_000, silenceLimitMs: 6_000 };
 
 /** `int8[]`, which the list of pg-types leaves out, though it has a parser for it. */
 const INT8_ARRAY: number = 1016;
@@ -113,9 +116,11 @@ export function isoTimestamp(text: string): string {
  */
 function withSettings(
   url: string,
-  settings: readonly string[],
+  settings: Readonly<Record<string, string>>,
 ): { readonly connectionString: string; readonly options: string } {
-  const ours = settings.map(setting => `-c ${setting}`).join(' ');
+  const ours = Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value.replaceAll(' ', '\\ ')}`)
+    .join(' ');
   const address = URL.canParse(url) ? new URL(url) : undefined;
   const given = address?.searchParams.get('options');
   if (!address || !given) return { connectionString: url, options: ours };
@@ -143,7 +148,7 @@ export function createDatabase(options: DatabaseOptions): Database {
   /** Connections to PostgreSQL itself, which have a session. */
   const direct = {
     ...shared,
-    ...withSettings(directUrl, SESSION),
+    ...withSettings(directUrl, SESSION_SETTINGS),
     names: new StatementNames(),
     statement_timeout: statementTimeoutMs,
     idle_in_transaction_session_timeout: statementTimeoutMs,
@@ -164,9 +169,10 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
   const pool = createPool({ ...config, max: options.poolSize });
   // Planner settings need a session, so leases bypass PgBouncer.
-  const { session, ...timeouts } = LEASES;
   const leasePool = createPool({
-    ...{ ...direct, ...withSettings(directUrl, session), ...timeouts },
+    ...direct,
+    ...withSettings(directUrl, LEASE_SETTINGS),
+    ...LEASE_TIMEOUTS,
     max: options.leaseConnections ?? 2,
   });
   const readers = createReaders(config, { size: options.readers, idleMs, log });

@@ -1,24 +1,17 @@
 import { sql } from 'kysely';
 import { UserError } from '../platform/user-error.ts';
-import type { Db } from './database.ts';
-
-/** Session settings that cannot be passed through PgBouncer: see `createDatabase`. */
-const ROLE_SETTINGS = {
-  TimeZone: 'UTC',
-  jit: 'off',
-  default_transaction_isolation: 'read committed',
-} as const;
+import { type Db, SESSION_SETTINGS } from './database.ts';
 
 /**
- * Sets session settings on the role, in this database, for connections through PgBouncer in transaction mode. A role may do this
- * for itself.
+ * Sets session settings on the role, in this database, for connections through PgBouncer in transaction mode, which passes no options. A
+ * role may do this for itself.
  */
 export async function setRoleSettings(db: Db, statementTimeoutMs: number): Promise<void> {
   const { name: databaseName } = await db
     .selectNoFrom(eb => eb.fn<string>('current_database').as('name'))
     .executeTakeFirstOrThrow();
   const settings = {
-    ...ROLE_SETTINGS,
+    ...SESSION_SETTINGS,
     statement_timeout: String(statementTimeoutMs),
     idle_in_transaction_session_timeout: String(statementTimeoutMs),
   };
@@ -30,7 +23,7 @@ export async function setRoleSettings(db: Db, statementTimeoutMs: number): Promi
 
 /** @throws UserError if sessions lack settings that the role must provide */
 export async function checkSession(db: Db): Promise<void> {
-  for (const [name, value] of Object.entries({ ...ROLE_SETTINGS, statement_timeout: undefined })) {
+  for (const [name, value] of Object.entries({ ...SESSION_SETTINGS, statement_timeout: undefined })) {
     const { setting } = await db
       .selectNoFrom(eb => eb.fn<string>('current_setting', [eb.val(name)]).as('setting'))
       .executeTakeFirstOrThrow();
