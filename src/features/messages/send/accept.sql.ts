@@ -120,10 +120,10 @@ const scheduledMessages = (tenantId: number) => sql`later as (
     ), `;
 
 /** The events of new contacts, before those of the other parts. */
-const contactEvents = sql`select a.place, 0 as step, a.contact_event_id as id, 'contact.created' as type,
+const CONTACT_EVENTS = sql`select a.place, 0 as step, a.contact_event_id as id, 'contact.created' as type,
           jsonb_build_object('contact', ${CONTACT_EVENT}) as payload, c.id as contact_id, null::bigint as conversation_id
         from a join c on a.is_made and c.id = a.contact_id
-        union all `;
+        union all`;
 
 /** The events of conversations that are new, or taken from a bot. */
 function conversationEvents(tenantId: number) {
@@ -136,18 +136,15 @@ function conversationEvents(tenantId: number) {
           jsonb_build_object('conversation', ${NEW_CONVERSATION_JSON} || jsonb_build_object('tag_ids', ${tags}), 'previous', '{"status":"pending"}'::jsonb),
           v.contact_id, v.id
         from v join a on a.place = v.place where v.is_taken_over
-        union all `;
+        union all`;
 }
 
-/** What the messages of a statement need. PostgreSQL initializes all parts of a plan at each execution, also those without rows. */
-interface Variant {
-  /** Contacts may be created. */
-  readonly creates: boolean;
-  /** Each message continues a conversation, whose status it leaves, and is sent now. */
-  readonly continues: boolean;
-  /** Whether to wait for contacts and conversations that others have locked; else their messages are left out. */
-  readonly waits: boolean;
-}
+/**
+ * What the messages of a statement need, by the most that one of them does. PostgreSQL initializes all parts of a plan at each execution,
+ * also those without rows. `continuing`: each message continues a conversation, whose status it leaves, and is sent now. `new`: contacts
+ * may be created.
+ */
+type Needs = 'continuing' | 'known' | 'new';
 
 /**
  * Accepts messages in one statement, which is atomic without the round trips of a transaction.
@@ -157,8 +154,10 @@ interface Variant {
  * concurrent send has counted the conversation, or answered for the bot. A conversation that somebody else has just created is a
  * conflict that leaves its message out. Idempotency keys are inserted last, so that a key that is taken fails the statement.
  */
-const acceptance = ({ creates, continues, waits }: Variant) =>
-  compileOnce(
+const acceptance = (needs: Needs, locked: 'wait' | 'skip') => {
+  const creates = needs === 'new';
+  const continues = needs === 'continuing';
+  return compileOnce(
     (
       db,
       tenantId: number,
@@ -167,7 +166,7 @@ const acceptance = ({ creates, continues, waits }: Variant) =>
       contactIds: readonly number[],
       conversationIds: readonly number[],
     ) => {
-      const lock = waits ? NOTHING : sql` skip locked`;
+      const lock = locked === 'wait' ? NOTHING : sql` skip locked`;
       const contact = (column: string) =>
         creates ? sql`coalesce(p.${sql.raw(column)}, c.${sql.raw(column)})` : sql`p.${sql.raw(column)}`;
       return {
@@ -250,7 +249,9 @@ const acceptance = ({ creates, continues, waits }: Variant) =>
       -- One insert for all events, because the order of the parts of a statement is undefined: what a message needs comes before it.
       insert into events (tenant_id, id, type, payload, contact_id, conversation_id)
       select ${tenantId}::bigint, x.id, x.type, x.payload, x.contact_id, x.conversation_id from (
-        ${creates ? contactEvents : NOTHING}${continues ? NOTHING : conversationEvents(tenantId)}select a.place, 2 as step, a.event_id as id, 'message.' || m.status as type, jsonb_build_object('message', to_jsonb(t), 'contact', ${PERSON})
+        ${creates ? CONTACT_EVENTS : NOTHING}
+        ${continues ? NOTHING : conversationEvents(tenantId)}
+        select a.place, 2 as step, a.event_id as id, 'message.' || m.status as type, jsonb_build_object('message', to_jsonb(t), 'contact', ${PERSON})
           || case when a.scheduled_at is null then '{}' else jsonb_build_object('scheduled_at', ${eventValue('a', 'scheduled_at')}) end as payload,
           m.contact_id, m.conversation_id
         from m join a on a.id = m.id, lateral (select ${EVENT_COLUMNS}) t
@@ -276,18 +277,12 @@ const acceptance = ({ creates, continues, waits }: Variant) =>
       };
     },
   );
-
-const byLock = (needs: Omit<Variant, 'waits'>) => ({
-  wait: acceptance({ ...needs, waits: true }),
-  skip: acceptance({ ...needs, waits: false }),
-});
-const acceptances = {
-  continuing: byLock({ creates: false, continues: true }),
-  known: byLock({ creates: false, continues: false }),
-  new: byLock({ creates: true, continues: false }),
 };
 
-function needsOf(sends: readonly NewSend[]): keyof typeof acceptances {
+const byLock = (needs: Needs) => ({ wait: acceptance(needs, 'wait'), skip: acceptance(needs, 'skip') });
+const acceptances = { continuing: byLock('continuing'), known: byLock('known'), new: byLock('new') };
+
+function needsOf(sends: readonly NewSend[]): Needs {
   if (sends.some(({ to }) => 'fields' in to)) return 'new';
   return sends.every(isContinuing) ? 'continuing' : 'known';
 }
