@@ -81,3 +81,21 @@ test('nothing is left undone, and no type is looked away from', () => {
     [],
   );
 });
+
+test('every file that a document names exists', () => {
+  const files = ['src', 'test', 'docs'].flatMap(folder =>
+    readdirSync(folder, { recursive: true, encoding: 'utf8' }).map(path => `/${folder}/${path}`),
+  );
+  const documents = ['README.md', 'CONTRIBUTING.md', ...files.filter(path => /^\/docs\/.*\.md$/.test(path))].map(path =>
+    path.replace(/^\//, ''),
+  );
+  const missing = documents.flatMap(document => {
+    // Blocks of code have paths of the reader's own projects.
+    const prose = readFileSync(document, 'utf8').replace(/^```[\s\S]*?^```/gm, '');
+    return [...prose.matchAll(/`([\w./-]+\/[\w.-]+\.(?:ts|tsx|js|mjs|sql|css))`/g)]
+      .map(match => match[1] ?? '')
+      .filter(named => !files.some(path => path.endsWith(`/${named}`)))
+      .map(named => `${document}: ${named}`);
+  });
+  expect(missing).toEqual([]);
+});
