@@ -4,6 +4,7 @@ import type { Database, Db } from '../database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { EventBus } from './bus.ts';
+import { before } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
 import type { LogRange } from './log.sql.ts';
 import { findNextRange, lockReader, registerReader, saveReaderPosition } from './readers.sql.ts';
@@ -39,6 +40,11 @@ export interface LogReader {
    */
   readonly pauseMs: number;
   /**
+   * Whether events may concern it now. If not, it skips to the horizon instead of reading: what is created from now on, an endpoint for
+   * example, gets later events only.
+   */
+  isNeeded(trx: Db): Promise<boolean>;
+  /**
    * Consumes a range, set-based: up to 5,000 events of any tenants, most of them irrelevant to the reader.
    * @param trx the transaction that moves the reader's position
    * @returns lanes that have work once it commits
@@ -48,26 +54,36 @@ export interface LogReader {
 
 const BATCH = 5_000;
 
+/** `pauseMs` of a reader that is not needed: by so much it may be late when it is needed again. */
+const UNNEEDED_PAUSE_MS = 500;
+
 /**
  * Reads up to the horizon known in this process; does nothing while another process reads. Ends early when `signal` is aborted.
+ * @returns the minimum time until the next round
  */
-export async function runReader(resources: ReaderResources, reader: LogReader, signal: AbortSignal): Promise<void> {
-  const { db, horizon, lanes, signals } = resources;
+export async function runReader(resources: ReaderResources, reader: LogReader, signal: AbortSignal): Promise<number> {
+  const { db, lanes, signals } = resources;
   while (!signal.aborted) {
+    // Taken before it is known whether the reader is needed: events below were committed before whatever is then not seen.
+    const horizon = resources.horizon.position;
     const consumed = await db.transaction(async trx => {
       const after = await lockReader(trx, reader.name);
-      const range = after && (await findNextRange(trx, after, horizon.position, BATCH));
+      if (!after) return undefined;
+      const isNeeded = await reader.isNeeded(trx);
+      const range = await findNextRange(trx, after, horizon, isNeeded ? BATCH : 1);
       if (!range) return undefined;
-      const woken = await reader.consume(trx, range);
-      await saveReaderPosition(trx, reader.name, range.until);
-      return { woken, count: range.count };
+      const woken = isNeeded ? await reader.consume(trx, range) : [];
+      await saveReaderPosition(trx, reader.name, isNeeded ? range.until : before(horizon));
+      return { isNeeded, woken, count: range.count };
     });
-    if (!consumed) return;
+    if (!consumed) break;
+    if (!consumed.isNeeded) return UNNEEDED_PAUSE_MS;
     for (const { queue, key } of consumed.woken) lanes.wake(queue, key);
     // A reader may have written events itself.
     if (consumed.woken.length > 0) signals.send('events');
-    if (consumed.count < BATCH) return;
+    if (consumed.count < BATCH) break;
   }
+  return reader.pauseMs;
 }
 
 /**
@@ -111,8 +127,9 @@ function createReaderLoop(
   async function run(): Promise<void> {
     while (isWoken && !signal.aborted) {
       isWoken = false;
+      let pauseMs: number;
       try {
-        await runReader(resources, reader, signal);
+        pauseMs = await runReader(resources, reader, signal);
       } catch (error) {
         resources.log.warn(
           { err: error, reader: reader.name },
@@ -122,7 +139,7 @@ function createReaderLoop(
         return;
       }
       // Aborted at the end of the process, which the condition of the loop sees.
-      await sleep(reader.pauseMs, undefined, { signal }).catch(() => undefined);
+      await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
   }
 

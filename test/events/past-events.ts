@@ -11,3 +11,13 @@ export const pastEvents = ({ gateway, database }: TestGateway): Promise<void> =>
     );
     expect(row?.later).toBe(0);
   });
+
+/** Waits until a reader of the log is behind all events of a tenant. */
+export const readBy = (reader: string, { database }: TestGateway, tenantId: number): Promise<void> =>
+  eventually(async () => {
+    const unread = await database.query(
+      'select from events e join log_readers r on r.name = $1 and (e.xid, e.seq) > (r.xid, r.seq) where e.tenant_id = $2',
+      [reader, tenantId],
+    );
+    expect(unread).toEqual([]);
+  });

@@ -20,10 +20,15 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 /** Records consumed events in the given transaction. */
-const reader = (name: string, before: () => Promise<void> | void = () => undefined): LogReader => ({
+const reader = (
+  name: string,
+  before: () => Promise<void> | void = () => undefined,
+  isNeeded: LogReader['isNeeded'] = async () => true,
+): LogReader => ({
   name,
   types: new Set(EVENT_TYPES),
   pauseMs: 50,
+  isNeeded,
   async consume(trx, range) {
     await before();
     const { rows } = await sql<{ id: string }>`
@@ -125,4 +130,59 @@ test('a failing reader does not block other readers, and continues when it is wo
   wake();
   await eventually(async () => expect(await taken('failing')).toEqual(['both 0', 'both 1']));
   await stop();
+});
+
+test('a reader that is not needed skips to the horizon, and later gets all events from when it is needed again', async () => {
+  const { signal } = new AbortController();
+  const runs = (one: LogReader): Promise<number> => runReader(resources, one, signal);
+  let isNeeded = false;
+  /** Called when the reader has found out that it is not needed. */
+  let meanwhile = async (): Promise<void> => undefined;
+  const optional = reader('optional', undefined, async () => {
+    const found = isNeeded;
+    await meanwhile();
+    return found;
+  });
+  await registerReader(resources.db.write, 'optional', (await resources.horizon.advance()).position);
+  await write(2, 'skipped ');
+  await pastEvents(gateway);
+  const unneededMs = await runs(optional);
+  expect(unneededMs).toBeGreaterThan(optional.pauseMs);
+  isNeeded = true;
+  await runs(optional);
+  expect(await taken('optional')).toEqual([]);
+
+  isNeeded = false;
+  await write(1, 'skipped too ');
+  await pastEvents(gateway);
+  meanwhile = async () => {
+    isNeeded = true;
+    await write(2, 'of interest ');
+    await pastEvents(gateway);
+    meanwhile = async () => undefined;
+  };
+  await runs(optional);
+  expect(await taken('optional')).toEqual([]);
+  expect(await runs(optional)).toBe(optional.pauseMs);
+  expect(await taken('optional')).toEqual(['of interest 0', 'of interest 1']);
+});
+
+test('a process that is behind the others does not move an unneeded reader back', async () => {
+  await write(1, 'old ');
+  await pastEvents(gateway);
+  const { position } = resources.horizon;
+  const behind = { ...resources, horizon: Object.create(resources.horizon, { position: { value: position } }) };
+  let isNeeded = true;
+  const shared = reader('shared', undefined, async () => isNeeded);
+  await registerReader(resources.db.write, 'shared', position);
+  await write(2, 'once ');
+  await pastEvents(gateway);
+  const { signal } = new AbortController();
+  await runReader(resources, shared, signal);
+  expect(await taken('shared')).toEqual(['once 0', 'once 1']);
+  isNeeded = false;
+  await runReader(behind, shared, signal);
+  isNeeded = true;
+  await runReader(resources, shared, signal);
+  expect(await taken('shared')).toEqual(['once 0', 'once 1']);
 });

@@ -3,7 +3,7 @@ import type { LogReader } from '../../events/readers.ts';
 import { DAY } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { WEBHOOKS } from './delivery/lane.ts';
-import { enqueueEvents } from './delivery/queue.sql.ts';
+import { enqueueEvents, hasEnabledEndpoints } from './delivery/queue.sql.ts';
 import { UNDELIVERABLE } from './endpoints/endpoint.ts';
 import { dropMonths } from './log/store.ts';
 
@@ -12,6 +12,7 @@ export const webhookReader: LogReader = {
   name: WEBHOOKS,
   types: new Set(EVENT_TYPES.filter(type => !Object.hasOwn(UNDELIVERABLE, type))),
   pauseMs: 50,
+  isNeeded: hasEnabledEndpoints,
   async consume(trx, range) {
     const shards = await enqueueEvents(trx, range, Object.keys(UNDELIVERABLE));
     return shards.map(shard => ({ queue: WEBHOOKS, key: String(shard) }));

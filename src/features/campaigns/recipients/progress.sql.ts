@@ -19,8 +19,8 @@ const recentTenants = sql`(select k.tenant_id from campaigns k where k.last_mess
 const state = (name: keyof typeof STATE): RawBuilder<unknown> => sql.lit(STATE[name]);
 
 /**
- * Whether any campaign sent a message in the last 35 days: if not, no event counts, and the statements below need not be planned for each
- * range. The time is committed before a campaign's messages are accepted, so that no event comes before it.
+ * Whether any campaign sent a message in the last 35 days: if not, no event counts. The time is committed before a campaign's messages are
+ * accepted, so that no event comes before it.
  */
 export async function hasRecentCampaigns(trx: Db): Promise<boolean> {
   const recent = await trx

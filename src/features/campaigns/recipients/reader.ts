@@ -18,8 +18,8 @@ export const campaignReader: LogReader = {
   ]),
   // Progress is shown four times a second, and campaigns look at it themselves while they wait for places.
   pauseMs: 250,
+  isNeeded: hasRecentCampaigns,
   async consume(trx, range) {
-    if (!(await hasRecentCampaigns(trx))) return [];
     const moved = await countStatuses(trx, range, Object.keys(STOP_CODES).map(Number));
     await countReplies(trx, range);
     await countOptOuts(trx, range);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { readBy } from '../../../events/past-events.ts';
 import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
@@ -10,16 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture.gateway.stop());
 
-/** Waits until the reader of campaigns is behind all events of the tenant. */
-async function read({ id }: Sender): Promise<void> {
-  await eventually(async () => {
-    const unread = await fixture.gateway.database.query(
-      `select from events e join log_readers r on r.name = 'campaigns' and (e.xid, e.seq) > (r.xid, r.seq) where e.tenant_id = $1`,
-      [id],
-    );
-    expect(unread).toEqual([]);
-  });
-}
+const read = ({ id }: Sender): Promise<void> => readBy('campaigns', fixture.gateway, id);
 
 /** Sends a text, and waits until the network has answered and the reader has seen it. */
 async function sendText(of: Sender): Promise<void> {
