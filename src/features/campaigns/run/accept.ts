@@ -1,9 +1,11 @@
 import type { Author } from '../../../core/author.ts';
 import { CodedError } from '../../../core/errors.ts';
+import type { Db } from '../../../database/database.ts';
 import type { Context } from '../../../schema/context.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
 import { acceptMessages } from '../../messages/send/accept-messages.ts';
 import type { Content } from '../../messages/send/content.ts';
+import { PreconditionFailed } from '../../messages/send/request.ts';
 import { contentFor } from './content.ts';
 
 /** A message to make, with an id that is stored already: a repetition is refused by the database. */
@@ -24,13 +26,18 @@ interface Sending {
   readonly content: Content;
   readonly channelId: number;
   readonly author: Author;
+  /** Runs first in each transaction that accepts some of them. */
+  readonly precondition: (trx: Db) => Promise<void>;
 }
 
-/** Accepts the messages of a batch, at most 500. If this rejects, some of them may be accepted. */
+/**
+ * Accepts the messages of a batch, at most 500. If this rejects, some of them may be accepted.
+ * @throws what the precondition rejects with
+ */
 export async function acceptClaims(
   context: Context,
   claims: readonly Claim[],
-  { content, channelId, author }: Sending,
+  { content, channelId, author, precondition }: Sending,
 ): Promise<Accepted[]> {
   const requests = claims.map(claim => ({
     operation: 'campaign',
@@ -43,8 +50,11 @@ export async function acceptClaims(
       removesEmptyFields: true,
     },
     content: contentFor(content, claim.values),
+    precondition,
   }));
-  const outcomes = await acceptMessages(context, requests);
+  const outcomes = await acceptMessages(context, requests).catch(error => {
+    throw error instanceof PreconditionFailed ? error.cause : error;
+  });
   return claims.map((claim, index) => {
     const outcome = outcomes[index];
     return { claim, error: outcome && 'error' in outcome ? outcome.error : undefined };

@@ -9,7 +9,7 @@ import { authorOf } from '../../tenancy/audit/author.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import type { CampaignRow } from '../campaign.ts';
 import { lockFor, requireCampaign } from '../change.ts';
-import { type Changed, changeStatus } from './change-status.ts';
+import { type Changed, changeStatus, MANUAL } from './change-status.ts';
 import { checkContent } from './content.ts';
 import { CAMPAIGNS, laneOf } from './lane.ts';
 import { readRunState } from './run-state.sql.ts';
@@ -57,11 +57,16 @@ export async function startCampaign(
   });
 }
 
-const MANUAL = { code: 'MANUAL', details: 'Somebody paused it.' } as const;
-
 /** Pauses a running campaign: nothing more is sent within two seconds. @throws NOT_FOUND, CONFLICT */
 export const pauseCampaign = (context: Context, id: number, input: Keyed, author?: Author): Promise<CampaignRow> =>
-  actSimply(context, id, 'pauseCampaign', input, { action: 'pause', ...MANUAL }, author);
+  actSimply(
+    context,
+    id,
+    'pauseCampaign',
+    input,
+    { action: 'pause', code: MANUAL, details: 'Somebody paused it.' },
+    author,
+  );
 
 /** Resumes a paused campaign. @throws NOT_FOUND, CONFLICT */
 export const resumeCampaign = (context: Context, id: number, input: Keyed, author?: Author): Promise<CampaignRow> =>

@@ -11,6 +11,9 @@ import { clearStopCode, readRunState } from './run-state.sql.ts';
 import { writeRun } from './run-store.ts';
 import { withdraw } from './withdraw.ts';
 
+/** Status code of a campaign that somebody paused. */
+export const MANUAL = 'MANUAL';
+
 /** Columns and event of a status change. */
 type Change =
   | { readonly action: 'schedule'; readonly at: string }
@@ -46,8 +49,11 @@ export async function changeStatus(
       ? await withdraw(trx, tenantId, id, before.channel_id, `The campaign was stopped (${change.action}).`)
       : [];
   if (change.action === 'resume') {
-    const { failed, delivered } = await readRunState(trx, tenantId, id, before.channel_id);
-    await writeRun(trx, tenantId, id, { failed_before: failed, settled_before: delivered + failed });
+    // Who resumes what stopped itself accepts what happened until then. A pause by hand does not take that from the protection.
+    if (before.status_code !== MANUAL) {
+      const { failed, delivered } = await readRunState(trx, tenantId, id, before.channel_id);
+      await writeRun(trx, tenantId, id, { failed_before: failed, settled_before: delivered + failed });
+    }
     await clearStopCode(trx, tenantId, id);
   }
   const campaign = await writeStatus(trx, tenantId, id, columnsOf(change, status, before, nowIso));

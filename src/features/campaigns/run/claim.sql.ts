@@ -130,30 +130,20 @@ export async function writeRecipients(
 
 /** A recipient whose message may be accepted already: the process may have died meanwhile. */
 export interface Unconfirmed {
-  readonly contact_id: number;
-  readonly current_id: number | null;
   readonly message_id: string;
   readonly is_accepted: boolean;
-  readonly values: Readonly<Record<string, string>> | null;
 }
 
 export async function findUnconfirmed(
   db: Db,
   tenantId: number,
   campaignId: number,
-  listId: number | null,
   limit: number,
 ): Promise<Unconfirmed[]> {
   const { rows } = await sql<Unconfirmed>`
-    select r.contact_id, c.id as current_id, r.message_id, l.values,
+    select r.message_id,
       exists (select from messages m where m.tenant_id = ${tenantId} and m.id = r.message_id) as is_accepted
     from campaign_recipients r
-    left join contact_merges g on g.tenant_id = ${tenantId} and g.former_id = r.contact_id and g.undone_at is null
-    left join contacts c on c.tenant_id = ${tenantId} and c.id = coalesce(g.contact_id, r.contact_id)
-    left join lateral (
-      select w.values from campaign_list_rows w
-      where w.tenant_id = ${tenantId} and w.list_id = ${listId}::bigint and w.contact_id = c.id
-      order by w.row_number limit 1) l on true
     where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.state = ${sql.lit(STATE.waiting)} and r.message_id is not null
     order by r.contact_id limit ${limit}::integer`.execute(db);
   return rows;
@@ -168,7 +158,7 @@ export async function confirmRecipients(db: Db, tenantId: number, messageIds: re
   );
 }
 
-/** Updates recipients whose message was refused: skipped for a reason, or due again under another id. */
+/** Updates recipients whose message was refused, or never made: skipped for a reason, or due again under another id. */
 export async function writeByMessage(
   trx: Db,
   tenantId: number,

@@ -1,5 +1,5 @@
 import { CodedError } from '../../../core/errors.ts';
-import type { Drain, Lane, TurnEnd } from '../../../lanes/lane.ts';
+import type { Drain, Lane } from '../../../lanes/lane.ts';
 import { MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
 import { OUTBOX, laneOf as outboxLaneOf, PRIORITY } from '../../messages/dispatch/lane.ts';
@@ -10,7 +10,7 @@ import { changeStatus, stopChange } from './change-status.ts';
 import { nextDueAt } from './claim.sql.ts';
 import { campaignContent } from './content.ts';
 import { parseLane } from './lane.ts';
-import { finishClaims, MAX_BATCH, makeMessages } from './make-messages.ts';
+import { CampaignStopped, MAX_BATCH, makeMessages, releaseClaims } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
 import {
@@ -25,7 +25,6 @@ import {
 } from './protection.ts';
 import { countReached, type RunState, readRunState } from './run-state.sql.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
-import { withdraw } from './withdraw.ts';
 
 /** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */
 const STEP_MS = SECOND;
@@ -39,16 +38,25 @@ const SUSPENDED_MS = MINUTE;
 export function runCampaigns(resources: Resources): Drain {
   return async lane => {
     const { tenantId, campaignId } = parseLane(lane.key);
-    const context = await actFor(resources, tenantId, 'campaigns', ['messages:send']);
-    if (!context) return { pauseMs: SUSPENDED_MS, error: 'The tenant is suspended.' };
-    const turn = new CampaignTurn(context, lane, campaignId);
-    return turn.loop();
+    let turn: CampaignTurn | undefined;
+    while (await lane.ready()) {
+      if (lane.isTurnOver()) return 'more';
+      // Anew for each step, because a turn may last for days: the tenant may be suspended, and loaders keep what they have read.
+      const context = await actFor(resources, tenantId, 'campaigns', ['messages:send']);
+      if (!context) return { pauseMs: SUSPENDED_MS, error: 'The tenant is suspended.' };
+      turn ??= new CampaignTurn(context, lane, campaignId);
+      const waitMs = await turn.step(context);
+      if (waitMs === undefined) return undefined;
+      if (waitMs > 0) await lane.wait(waitMs);
+    }
+    return undefined;
   };
 }
 
 /** One turn of a lane. */
 class CampaignTurn {
-  readonly #context: Context;
+  /** Of the current step. */
+  #context: Context;
   readonly #lane: Lane;
   readonly #campaignId: number;
   #bucket: TokenBucket | undefined;
@@ -56,6 +64,8 @@ class CampaignTurn {
   #reachedAt = Number.NEGATIVE_INFINITY;
   #reached = 0;
   #madeSinceCount = 0;
+  /** By the last batch. */
+  #lastAccepted = 0;
 
   constructor(context: Context, lane: Lane, campaignId: number) {
     this.#context = context;
@@ -63,22 +73,23 @@ class CampaignTurn {
     this.#campaignId = campaignId;
   }
 
-  async loop(): Promise<TurnEnd> {
-    while (await this.#lane.ready()) {
-      if (this.#lane.isTurnOver()) return 'more';
-      const waitMs = await this.#step();
-      if (waitMs === undefined) return undefined;
-      if (waitMs > 0) await this.#lane.wait(waitMs);
+  /** @returns milliseconds until the next step; undefined if the campaign does not run */
+  async step(context: Context): Promise<number | undefined> {
+    this.#context = context;
+    try {
+      return await this.#advance();
+    } catch (error) {
+      if (!(error instanceof CampaignStopped)) throw error;
+      await releaseClaims(context, this.#lane, this.#campaignId);
+      return undefined;
     }
-    return undefined;
   }
 
-  /** @returns milliseconds until the next step; undefined if the campaign does not run */
-  async #step(): Promise<number | undefined> {
+  async #advance(): Promise<number | undefined> {
     const { db } = this.#context;
     const run = await getRun(db.write, this.#lane.tenantId, this.#campaignId);
     if (run?.status === 'scheduled') return this.#begin();
-    if (run?.status !== 'running') return undefined;
+    if (run?.status !== 'running') throw new CampaignStopped();
     if (!run.is_prepared) {
       await prepareChunk(this.#context, this.#lane, this.#lane.tenantId, run.id);
       return 0;
@@ -91,9 +102,7 @@ class CampaignTurn {
     const restricted = accountStop(state, content.category, this.#context.clock.now());
     if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: state.channel_id as number, campaignId: run.id };
-    const left = await finishClaims(this.#context, this.#lane, run, sending);
-    if (left.stop) return this.#stopRefused(run, left.stop);
-    if (left.looked > 0) return left.accepted > 0 ? 0 : STEP_MS;
+    if ((await releaseClaims(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
     if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, state);
     return this.#send(run, state, sending);
   }
@@ -150,6 +159,7 @@ class CampaignTurn {
     const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(state));
     if (limit < 1 || backlog > target / 2) return FULL_MS;
     const made = await makeMessages(this.#context, this.#lane, sending, limit);
+    this.#lastAccepted = made.accepted;
     if (made.accepted > 0) {
       this.#spend(made.accepted);
       this.#reached += made.accepted;
@@ -158,9 +168,6 @@ class CampaignTurn {
       signals.send('events');
     }
     if (made.stop) return this.#stopRefused(run, made.stop);
-    // A pause may have come while the messages were accepted.
-    const after = await getRun(db.write, tenantId, run.id);
-    if (after?.status !== 'running') return this.#withdrawLate();
     return made.looked > 0 ? 0 : this.#rest(run, sending.channelId);
   }
 
@@ -207,19 +214,6 @@ class CampaignTurn {
       'a campaign stopped itself',
     );
     return this.#change(async () => stopChange(stop));
-  }
-
-  /** Withdraws messages that were accepted after the campaign had been paused or cancelled. */
-  async #withdrawLate(): Promise<undefined> {
-    const { db, lanes } = this.#context;
-    const { tenantId } = this.#lane;
-    const released = await db.transaction(async trx => {
-      const run = await lockRun(trx, tenantId, this.#campaignId);
-      if (!run || run.status === 'running' || run.channel_id === null) return [];
-      return withdraw(trx, tenantId, run.id, run.channel_id, 'The campaign was stopped.');
-    });
-    for (const channelId of released) lanes.wake(OUTBOX, outboxLaneOf(tenantId, channelId));
-    return undefined;
   }
 
   /** Changes the status under the campaign's lock, if it is still running or scheduled. */

@@ -1,4 +1,5 @@
 import { newIdAt } from '../../../core/ids.ts';
+import type { Db } from '../../../database/database.ts';
 import type { Lane } from '../../../lanes/lane.ts';
 import { isPermitted, nextPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -17,7 +18,7 @@ import {
   writeRecipients,
 } from './claim.sql.ts';
 import { madeOf, type Stop } from './protection.ts';
-import { lockRun, type RunRow, writeRun } from './run-store.ts';
+import { isRunning, lockRun, type RunRow, WAVE_OPEN, writeRun } from './run-store.ts';
 
 /** Recipients of one batch. */
 export const MAX_BATCH = 500;
@@ -35,16 +36,22 @@ interface Sending {
   readonly campaignId: number;
 }
 
+/** The campaign was paused or cancelled: no message of it is accepted. */
+export class CampaignStopped extends Error {
+  override readonly name = 'CampaignStopped';
+}
+
 /**
  * Makes the next messages of a campaign, at most `limit`. In one transaction recipients are chosen and get the id of their message; the
  * messages are then accepted under these ids, which exist once. A process that dies in between leaves recipients with an id and no
- * message, and `finishClaims` makes those messages: nobody is messaged twice, and nobody is left out.
+ * message, and `releaseClaims` puts them back: nobody is messaged twice, and nobody is left out.
+ * @throws CampaignStopped
  */
 export async function makeMessages(context: Context, lane: Lane, sending: Sending, limit: number): Promise<Made> {
   const tenantId = lane.tenantId;
   const chosen = await context.db.transaction(async trx => {
     const run = await lockRun(trx, tenantId, sending.campaignId);
-    if (run?.status !== 'running') return undefined;
+    if (run?.status !== 'running') throw new CampaignStopped();
     const category = sending.content.category ?? null;
     await useIndexOrder(trx);
     const candidates = await findCandidates(trx, tenantId, {
@@ -77,8 +84,7 @@ export async function makeMessages(context: Context, lane: Lane, sending: Sendin
     await lane.fence(trx);
     return { run, claims, looked: looked.length };
   });
-  if (!chosen) return { looked: 0, accepted: 0, stop: undefined };
-  const { accepted, stop } = await acceptAndStore(context, chosen.run, chosen.claims, sending);
+  const { accepted, stop } = await acceptAndStore(context, lane, chosen.run, chosen.claims, sending);
   return { looked: chosen.looked, accepted, stop };
 }
 
@@ -132,29 +138,46 @@ function dueOf(
   return due;
 }
 
-/** Makes the messages that a process which died has left to make. @returns whether there were any */
-export async function finishClaims(context: Context, lane: Lane, run: RunRow, sending: Sending): Promise<Made> {
-  const listId = 'listId' in run.audience ? run.audience.listId : null;
-  const found = await findUnconfirmed(context.db.write, lane.tenantId, run.id, listId, MAX_BATCH);
-  const made = found.filter(row => row.is_accepted).map(row => row.message_id);
-  if (made.length > 0) await confirmRecipients(context.db.write, lane.tenantId, made);
-  const claims = found
-    .filter(row => !row.is_accepted)
-    .map(row => ({ contactId: row.current_id ?? row.contact_id, messageId: row.message_id, values: row.values }));
-  const { accepted, stop } = await acceptAndStore(context, run, claims, sending);
-  return { looked: found.length, accepted: accepted + made.length, stop };
+/**
+ * Puts back recipients whose messages were not made, because the process died or the campaign was stopped: they are chosen anew, by what
+ * holds then. Nobody makes those messages any more: whoever accepts messages holds the campaign and the lane (`acceptAndStore`).
+ * @returns how many recipients there were, also of messages that turned out to be accepted
+ */
+export async function releaseClaims({ db }: Context, lane: Lane, campaignId: number): Promise<number> {
+  const { tenantId } = lane;
+  if ((await findUnconfirmed(db.write, tenantId, campaignId, 1)).length === 0) return 0;
+  return db.transaction(async trx => {
+    if (!(await lockRun(trx, tenantId, campaignId))) return 0;
+    const found = await findUnconfirmed(trx, tenantId, campaignId, MAX_BATCH);
+    const made = found.filter(row => row.is_accepted).map(row => row.message_id);
+    if (made.length > 0) await confirmRecipients(trx, tenantId, made);
+    const open = found.filter(row => !row.is_accepted);
+    if (open.length > 0) {
+      const changes = open.map(row => ({ messageId: row.message_id, reason: null }));
+      await writeByMessage(trx, tenantId, campaignId, changes);
+      await writeRun(trx, tenantId, campaignId, WAVE_OPEN, { pending: open.length });
+    }
+    await lane.fence(trx);
+    return found.length;
+  });
 }
 
 async function acceptAndStore(
   context: Context,
+  lane: Lane,
   run: RunRow,
   claims: readonly Claim[],
   { content, channelId }: Sending,
 ): Promise<{ readonly accepted: number; readonly stop: Stop | undefined }> {
   if (claims.length === 0) return { accepted: 0, stop: undefined };
-  const tenantId = context.principal?.tenant.id ?? 0;
+  const { tenantId } = lane;
   const author = { kind: 'campaign', id: run.id, name: run.name } as const;
-  const outcomes = await acceptClaims(context, claims, { content, channelId, author });
+  // A pause or cancellation waits for the messages that are being accepted, and withdraws them.
+  const precondition = async (trx: Db): Promise<void> => {
+    if (!(await isRunning(trx, tenantId, run.id))) throw new CampaignStopped();
+    await lane.fence(trx);
+  };
+  const outcomes = await acceptClaims(context, claims, { content, channelId, author, precondition });
   const accepted = outcomes.filter(({ error }) => error === undefined).map(({ claim }) => claim.messageId);
   if (accepted.length > 0) await confirmRecipients(context.db.write, tenantId, accepted);
   const stop = outcomes.find(({ error }) => stopsAll(error))?.error;
@@ -190,7 +213,8 @@ async function settleRefused(
       })),
       ...back.map(({ claim }) => ({ messageId: claim.messageId, reason: null })),
     ]);
-    await writeRun(trx, tenantId, campaignId, {}, { skipped: refused.length, pending: back.length });
+    const change = back.length > 0 ? WAVE_OPEN : {};
+    await writeRun(trx, tenantId, campaignId, change, { skipped: refused.length, pending: back.length });
   });
 }
 

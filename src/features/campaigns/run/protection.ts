@@ -50,7 +50,7 @@ export function isWaveOver(
   return run.wave_ended_at !== null && nowMs - Date.parse(run.wave_ended_at) >= run.first_wave_seconds * 1_000;
 }
 
-/** The share of failures since the campaign was last resumed, if it is too great. */
+/** The share of failures since the campaign was last resumed after it had stopped itself, if it is too great. */
 export function failureStop(
   run: Pick<RunRow, 'failed_before' | 'settled_before' | 'max_failure_percent' | 'is_wave_passed'>,
   progress: Progress,

@@ -43,18 +43,33 @@ export const getRun = (db: Db, tenantId: number, id: number): Promise<RunRow | u
 export const lockRun = (trx: Db, tenantId: number, id: number): Promise<RunRow | undefined> =>
   selectRun(trx, tenantId, id).forUpdate().executeTakeFirst();
 
+/** Whether a campaign is running; it is not paused or cancelled until the transaction ends. */
+export async function isRunning(trx: Db, tenantId: number, id: number): Promise<boolean> {
+  const row = await trx
+    .selectFrom('campaigns')
+    .select('status')
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
+  return row?.status === 'running';
+}
+
 /** How far the run has come. */
 export interface RunChange {
   readonly prepared_to?: number;
   readonly is_prepared?: boolean;
   readonly position?: number;
   readonly wave_size?: number;
-  readonly wave_ended_at?: string;
+  readonly wave_ended_at?: string | null;
   readonly is_wave_passed?: boolean;
   readonly last_message_at?: string;
   readonly failed_before?: number;
   readonly settled_before?: number;
 }
+
+/** Recipients were put back: if they were of the first wave, that is not complete any more, and is judged when it is again. */
+export const WAVE_OPEN: RunChange = { wave_ended_at: null };
 
 /** Writes how far the run has come. @param added to the counts */
 export async function writeRun(

@@ -2,7 +2,7 @@ import type { Db } from '../../../database/database.ts';
 import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
 import { findWaitingMessages, putBack } from './outbox.sql.ts';
-import { writeRun } from './run-store.ts';
+import { WAVE_OPEN, writeRun } from './run-store.ts';
 
 /**
  * Cancels the messages of a campaign that wait to be sent, and makes their recipients pending again. Messages already submitted to
@@ -21,6 +21,6 @@ export async function withdraw(
   const ids = waiting.map(({ message_id: id }) => id);
   const { messageIds, releasedChannelIds } = await cancelWaiting(trx, tenantId, { messageIds: ids }, why);
   const pending = await putBack(trx, tenantId, campaignId, messageIds);
-  await writeRun(trx, tenantId, campaignId, {}, { pending });
+  await writeRun(trx, tenantId, campaignId, pending > 0 ? WAVE_OPEN : {}, { pending });
   return releasedChannelIds;
 }

@@ -5,7 +5,7 @@ import type { Context } from '../../../schema/context.ts';
 import type { MessageRow } from '../message.ts';
 import { readSendContexts } from './context.sql.ts';
 import { type DecidedSend, decide } from './decide.ts';
-import { type PreparedSend, prepareSend, type SendRequest } from './request.ts';
+import { PreconditionFailed, type PreparedSend, prepareSend, type SendRequest } from './request.ts';
 import { announce, sendPrepared } from './send.ts';
 import { isAlsoRefused, type PlanFeature, writeTogether } from './write.ts';
 
@@ -23,6 +23,7 @@ export type SendOutcome = { readonly message: MessageRow } | { readonly error: u
  * itself. The first of several requests that exceed the plan are accepted.
  *
  * If this rejects, or the process dies, some may be accepted: repeat the call with idempotency keys, or with ids.
+ * @throws PreconditionFailed
  * @returns an outcome for each request, in their order; an `error` is what `send` would throw
  */
 export async function acceptMessages(context: Context, requests: readonly SendRequest[]): Promise<SendOutcome[]> {
@@ -109,6 +110,7 @@ async function acceptEach(left: readonly Attempted[], outcomes: SendOutcome[]): 
     try {
       outcomes[index] = { message: await sendPrepared(context, prepared, 'alone') };
     } catch (error) {
+      if (error instanceof PreconditionFailed) throw error;
       outcomes[index] = { error };
       const feature = planFeatureOf(error);
       if (feature) refusals.set(feature, error as CodedError);

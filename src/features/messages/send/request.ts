@@ -2,6 +2,7 @@ import type { Author } from '../../../core/author.ts';
 import { invalid } from '../../../core/errors.ts';
 import { decodeGlobalId } from '../../../core/global-ids.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
+import type { Db } from '../../../database/database.ts';
 import { isLonger } from '../../../platform/text.ts';
 import type { Context } from '../../../schema/context.ts';
 import { type ContactInput, PHONE_ERROR, phoneOf } from '../../contacts/contact.ts';
@@ -57,6 +58,19 @@ export interface SendRequest {
   /** With an idempotency key: also what the content is made of, so that another content is another request. */
   readonly input: SendInput;
   readonly content: Content;
+  /**
+   * Runs first in the transaction that accepts the message; what it locks stays locked until that ends. If it rejects, nothing is accepted.
+   * Only for `acceptMessages`, whose requests all have the same one. Not for callers of the API.
+   */
+  readonly precondition?: ((trx: Db) => Promise<void>) | undefined;
+}
+
+/** Why the precondition of a batch rejected. */
+export class PreconditionFailed extends Error {
+  override readonly name = 'PreconditionFailed';
+  constructor(cause: unknown) {
+    super('The precondition of a send does not hold.', { cause });
+  }
 }
 
 /** A request whose own fields are valid. */

@@ -14,6 +14,7 @@ import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
 import type { DecidedSend } from './decide.ts';
 import { expectsLast, requireUnanswered } from './expected-last.ts';
+import { PreconditionFailed } from './request.ts';
 
 /**
  * Result of a write: the message; `later` if it has to follow another send of its batch; `alone` if it was left out or the batch
@@ -55,14 +56,26 @@ function namesOf({ to, message }: DecidedSend): string[] {
   return message.key ? [...names, `key ${message.key.key}`] : names;
 }
 
+/** Runs `insert`, behind the precondition of the sends where they have one. @throws PreconditionFailed */
+function accepting<T>({ db }: Context, sends: readonly DecidedSend[], insert: (db: Db) => Promise<T>): Promise<T> {
+  const precondition = sends[0]?.prepared.precondition;
+  if (!precondition && sends.every(mayShare)) return insert(db.write);
+  return db.transaction(async trx => {
+    await precondition?.(trx).catch(error => {
+      throw new PreconditionFailed(error);
+    });
+    return insert(trx);
+  });
+}
+
 /** Where the batch exceeds the plan's month, the first that fit are accepted. @returns messages by place */
 async function insertFitting(context: Context, sends: readonly DecidedSend[]): Promise<Map<number, MessageRow>> {
   const { id: tenantId } = callerOf(context).tenant;
   const month = monthOf(context.clock.now());
   try {
-    return await insertOutbound(context.db.write, tenantId, month, sends, 'skip');
+    return await accepting(context, sends, db => insertOutbound(db, tenantId, month, sends, 'skip'));
   } catch (error) {
-    if (isUnavailable(error)) throw error;
+    if (isUnavailable(error) || error instanceof PreconditionFailed) throw error;
     if (sends.length === 1 || monthlyLimitOf(error) !== 'messages') return new Map();
     const room = (await messagesLeft(context.db.write, tenantId, month)) ?? 0;
     return room < 1 || room >= sends.length ? new Map() : insertFitting(context, sends.slice(0, room));
@@ -111,7 +124,7 @@ async function insertOne(
       await restoreOptOuts(trx, tenantId, await findErased(trx, secrets, tenantId, [restoredKey]));
     return row;
   };
-  const row = await (mayShare(send) ? insert(db.write) : db.transaction(insert));
+  const row = await accepting(context, [send], insert);
   if (row || 'contactId' in send.to) return row;
   const refusal = await contactRefusal(db.write, tenantId);
   if (refusal) throw refusal;
