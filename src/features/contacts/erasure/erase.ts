@@ -15,7 +15,14 @@ import type { ContactRow } from '../contact.ts';
 import { deleteContacts } from '../contacts.sql.ts';
 import { eraseExports } from '../exports/housekeeping.ts';
 import { findContacts, lockContactQuota } from '../store.ts';
-import { type IdentifiedContact, listHolders, lockErasures, lockIdentified, storeDigests } from './erasure.sql.ts';
+import {
+  type ErasedIdentity,
+  type IdentifiedContact,
+  listHolders,
+  lockErasures,
+  lockIdentified,
+  storeDigests,
+} from './erasure.sql.ts';
 import { finishErasures } from './finish.ts';
 import type { Counts, ErasedKind, ErasureReason, ReceiptRow } from './receipt.ts';
 import { type Holder, lostAt, sharedNumbersOf, spellingsOf } from './shared-number.ts';
@@ -127,8 +134,8 @@ async function remove(
   );
   const filenames = await eraseFilenames(trx, tenantId, removed.media, locked.flatMap(textsOf));
   const receipts: Parameters<typeof insertReceipts>[2][number][] = [];
-  const digests: Parameters<typeof storeDigests>[2][number][] = [];
-  const formerDigests: typeof digests = [];
+  const digests: ErasedIdentity[] = [];
+  const formerDigests: ErasedIdentity[] = [];
   for (const contact of locked) {
     const keys = new Set(contact.numbers.map(phoneKey));
     const contactOtps = otps.filter(otp => otp.contact_id === contact.id || keys.has(otp.phone_key));
@@ -177,7 +184,7 @@ async function remove(
   }
   await insertReceipts(trx, tenantId, receipts);
   const expiresAt = new Date(now + LATE_WEBHOOKS_MS).toISOString();
-  await storeDigests(trx, tenantId, digests, expiresAt);
+  await storeDigests(trx, tenantId, onePerIdentity(digests), expiresAt);
   await storeFormerDigests(trx, tenantId, formerDigests, expiresAt);
   const contacts = await deleteContacts(trx, tenantId, ids);
   await append(
@@ -206,6 +213,17 @@ function subjectOf(contact: IdentifiedContact, holders: readonly Holder[], otpId
     otpIds,
     contact: withoutPersonalData(contact),
   };
+}
+
+/**
+ * Digests, each once, with the opt-outs of all who had the identity: two of the contacts may have had one number in turn. The last one's
+ * alone could lose an opt-out.
+ */
+function onePerIdentity(digests: readonly ErasedIdentity[]): ErasedIdentity[] {
+  const byDigest = Map.groupBy(digests, ({ digest }) => digest.toString('hex'));
+  return [...byDigest.values()].flatMap(([first, ...others]) =>
+    first ? { ...first, opted_out: distinct([first, ...others].flatMap(({ opted_out }) => opted_out)) } : [],
+  );
 }
 
 /** The person's identifiers as they appear in texts. */

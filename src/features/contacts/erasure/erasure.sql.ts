@@ -118,7 +118,10 @@ export interface ErasedIdentity {
   readonly opted_out: readonly string[];
 }
 
-/** Stores digests of erased people: those with an opt-out for ever, others until `expiresAt`. */
+/**
+ * Stores digests of erased people: those with an opt-out for ever, others until `expiresAt`.
+ * @param identities each digest once: PostgreSQL refuses a statement that would update a row twice
+ */
 export async function storeDigests(
   trx: Db,
   tenantId: number,

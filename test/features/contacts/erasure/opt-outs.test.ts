@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { legacyOf, type Rest, restOf } from '../../../rest/client.ts';
-import { codeOf, dataOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { postWebhook } from '../../../support/network-webhook.ts';
+import { newPhone } from '../../../support/seed.ts';
 
 /** Opt-outs of erased people, where the next thing is a send. */
 
@@ -85,3 +86,39 @@ test('a contact that is given the number of an erased person gets their opt-outs
   const refused = await sendTemplate(phone, 'sale');
   expect([refused.status, refused.body.error?.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
 });
+
+test.each<[who: string, ofEarlier: readonly string[], ofLater: readonly string[]]>([
+  ['the earlier one', ['marketing'], []],
+  ['the later one', [], ['marketing']],
+  ['both, from different categories,', ['marketing'], ['utility']],
+])(
+  'of two people who had one number in turn and are erased together, the opt-out of %s stays with the number',
+  async (_who, ofEarlier, ofLater) => {
+    const phone = newPhone();
+    const create = async (): Promise<string> =>
+      payloadOf(await gateway.mutate('createContact', { phone }, 'contact { databaseId }')).contact.databaseId;
+    /** Somebody who opted out, and then got another number. */
+    const formerHolder = async (categories: readonly string[]): Promise<string> => {
+      const id = await create();
+      for (const category of categories)
+        dataOf(
+          await gateway.mutate('recordConsent', {
+            contactId: id,
+            category: category.toUpperCase(),
+            state: 'OPTED_OUT',
+          }),
+        );
+      dataOf(await gateway.mutate('updateContact', { id, phone: newPhone() }));
+      return id;
+    };
+    const ids = [await formerHolder(ofEarlier), await formerHolder(ofLater)];
+    expect(payloadOf(await gateway.mutate('deleteContacts', { ids }, 'summary { succeeded failed }'))).toMatchObject({
+      summary: { succeeded: 2, failed: 0 },
+    });
+    await create();
+    const statusOf = async (template: string) => (await sendTemplate(phone, template)).status;
+    const optedOut = [...ofEarlier, ...ofLater];
+    expect(await statusOf('sale')).toBe(403);
+    expect(await statusOf('order')).toBe(optedOut.includes('utility') ? 403 : 200);
+  },
+);
