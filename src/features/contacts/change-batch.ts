@@ -1,11 +1,11 @@
-import { CodedError, FieldErrorList, invalid } from '../../core/errors.ts';
+import { CodedError, FieldErrorList } from '../../core/errors.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { withAllFaults } from './all-faults.ts';
 import { type Batch, type BatchOptions, type BatchResult, refusalAt, runBatch, settle } from './batch.ts';
-import { type ContactInput, parseContact } from './contact.ts';
+import { type ContactInput, type ContactRow, parseContact } from './contact.ts';
 import { lockReferences } from './contacts.sql.ts';
 import { parseGroupNames } from './labels/group-names.ts';
 import { checkReferences, collectReferences, parseReferences } from './references.ts';
@@ -98,43 +98,63 @@ export interface DeleteContactsInput extends BatchOptions {
   readonly ids: readonly number[];
 }
 
+/** Thrown to undo the transaction of a deletion, some of whose contacts do not exist. */
+class SomeMissing extends Error {
+  readonly found: ReadonlyMap<number, ContactRow>;
+
+  constructor(found: ReadonlyMap<number, ContactRow>) {
+    super('Some of the contacts do not exist.');
+    this.found = found;
+  }
+}
+
 /** Erases up to 1,000 contacts, as `eraseContacts` does. @throws VALIDATION_ERROR for no ids, or too many */
 export async function deleteContacts(context: Context, input: DeleteContactsInput): Promise<Batch> {
   const { ids, onError, isDryRun, idempotencyKey } = input;
   const errors = new FieldErrorList();
   checkIds(ids, MAX_DELETIONS, errors);
   errors.throwIfAny();
-  const found = await findContacts(context.db.write, tenantOf(context), ids);
-  const resultsOf = (idOf: (id: number) => number | undefined, outcome: BatchResult['outcome']) =>
-    ids.map((id, index): BatchResult => {
-      const isFound = idOf(id) !== undefined;
-      return {
-        index,
-        outcome: isFound ? outcome : 'failed',
-        contact: null,
-        userErrors: isFound ? [] : [missing(index)],
-      };
-    });
-  const mustAbort = onError === 'roll_back' && ids.some(id => !found.has(id));
-  if (isDryRun || mustAbort)
-    return {
-      results: resultsOf(id => found.get(id)?.id, mustAbort ? 'rolled_back' : 'deleted'),
-      deletedIds: [],
-      isRolledBack: mustAbort,
-    };
-  const removed = await removeContacts(context, {
-    operation: 'deleteContacts',
-    ids,
-    reason: 'other',
-    idempotencyKey,
-    ...(onError === 'roll_back' && { check: requireAll(ids) }),
-  });
-  return {
-    results: resultsOf(id => removed.ids.get(id), 'deleted'),
-    deletedIds: [...new Set(removed.ids.values())],
-    isRolledBack: false,
+  if (isDryRun) return unwritten(input, await findContacts(context.db.write, tenantOf(context), ids));
+  // Only in the transaction, after the key: of a repetition the contacts are gone.
+  const requireAll = (found: ReadonlyMap<number, ContactRow>): void => {
+    if (ids.some(id => !found.has(id))) throw new SomeMissing(found);
   };
+  try {
+    const removed = await removeContacts(context, {
+      operation: 'deleteContacts',
+      ids,
+      reason: 'other',
+      idempotencyKey,
+      ...(onError === 'roll_back' && { check: requireAll }),
+    });
+    return {
+      results: deletionsOf(ids, removed.ids, 'deleted'),
+      deletedIds: [...new Set(removed.ids.values())],
+      isRolledBack: false,
+    };
+  } catch (error) {
+    if (error instanceof SomeMissing) return unwritten(input, error.found);
+    throw error;
+  }
 }
+
+/** The result of a deletion that wrote nothing: a dry run, or one that was rolled back for an id that does not exist. */
+function unwritten({ ids, onError }: DeleteContactsInput, found: ReadonlyMap<number, ContactRow>): Batch {
+  const isRolledBack = onError === 'roll_back' && ids.some(id => !found.has(id));
+  return { results: deletionsOf(ids, found, isRolledBack ? 'rolled_back' : 'deleted'), deletedIds: [], isRolledBack };
+}
+
+/** @param outcome of the ids that were found */
+const deletionsOf = (
+  ids: readonly number[],
+  found: ReadonlyMap<number, unknown>,
+  outcome: BatchResult['outcome'],
+): BatchResult[] =>
+  ids.map((id, index) =>
+    found.has(id)
+      ? { index, outcome, contact: null, userErrors: [] }
+      : { index, outcome: 'failed', contact: null, userErrors: [missing(index)] },
+  );
 
 const missing = (index: number) => ({
   code: 'NOT_FOUND' as const,
@@ -142,9 +162,3 @@ const missing = (index: number) => ({
   path: ['ids', String(index)],
   details: {},
 });
-
-/** Between the look-up and the locks another request may have deleted one. */
-const requireAll = (ids: readonly number[]) => (found: ReadonlyMap<number, unknown>) => {
-  if (ids.some(id => !found.has(id)))
-    throw invalid({ ids: ['Another request deleted one of these contacts. Try again.'] }, 'REFERENCE_NOT_FOUND');
-};

@@ -280,6 +280,29 @@ test('a repeated deletion under one key returns the same ids, and deletes nothin
   expect(again.extensions).toEqual({ idempotencyReplayed: true });
 });
 
+test('a repeated deletion that is to be rolled back for an unknown id is answered as the first, though its contacts are gone', async () => {
+  const ids = [(await create()).databaseId, (await create()).databaseId];
+  const removeOnce = () => removeAll(ids, { onError: 'ROLL_BACK', idempotencyKey: 'all or none' });
+  const first = payloadOf(await removeOnce());
+  expect(first).toMatchObject({
+    summary: { succeeded: 2, isRolledBack: false },
+    deletedIds: [expect.any(String), expect.any(String)],
+  });
+  const again = await removeOnce();
+  expect(payloadOf(again)).toEqual(first);
+  expect(again.extensions).toEqual({ idempotencyReplayed: true });
+});
+
+test('a deletion that was rolled back for an unknown id does not use up its key', async () => {
+  const { databaseId: id } = await create();
+  const removeOnce = (ids: readonly unknown[]) => removeAll(ids, { onError: 'ROLL_BACK', idempotencyKey: 'undone' });
+  for (const answer of [await removeOnce([id, '987654321']), await removeOnce([id, '987654321'])]) {
+    expect(payloadOf(answer).summary).toMatchObject({ isRolledBack: true, succeeded: 0 });
+    expect(answer.extensions).toBeUndefined();
+  }
+  expect(payloadOf(await removeOnce([id])).summary).toMatchObject({ isRolledBack: false, succeeded: 1 });
+});
+
 test.each([
   ['none', []],
   ['1,001', Array.from({ length: 1_001 }, (_, n) => n)],
