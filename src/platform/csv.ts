@@ -46,5 +46,15 @@ export function parseCsv(given: string): CsvRow[] | undefined {
   }
 }
 
+/**
+ * Why a row cannot be read by its columns: it has a value beyond those of the first line. Most often a value with the delimiter is not
+ * quoted, and all values after it are in the wrong columns. Empty cells beyond them are ignored, because spreadsheets write them.
+ * @param columns number of cells of the first line
+ */
+export const surplusFault = (cells: readonly string[], columns: number): string | undefined =>
+  cells.slice(columns).some(cell => cell.trim() !== '')
+    ? `Has ${cells.length} cells, the first line has ${columns}: quote values that contain the delimiter.`
+    : undefined;
+
 /** The parser leaves the line feed of a CRLF that ends a record out of its raw text. */
 const lineBreaks = (text: string): number => text.match(/\r\n|\r|\n/g)?.length ?? 0;

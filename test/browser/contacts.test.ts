@@ -75,6 +75,40 @@ test('a CSV file of 1,000 rows with 30 bad ones is mapped, checked and imported,
   expect(faults).toEqual([]);
 });
 
+test('a row of a CSV file with a value beyond the columns is not imported, and is given back whole', async () => {
+  const tenant = await gateway.addTenant();
+  const { page, faults } = await open('/contacts', tenant);
+  await page.getByRole('button', { name: 'Import' }).first().click();
+  const dialog = page.getByRole('dialog');
+  const rows = ['12,Nobody,N', '+14155559001,Smith, John,Acme', '+14155559002,"Smith, John",Acme,', '13,Nobody'];
+  await dialog.getByLabel('Choose a CSV file, or drop it here').setInputFiles({
+    name: 'shifted.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(['Phone,First name,Company', ...rows].join('\n')),
+  });
+  await dialog.getByRole('button', { name: 'Check all rows' }).click();
+  await dialog.getByRole('heading', { name: '3 rows with a fault' }).waitFor();
+  const told = await dialog.locator('.error-list li').allInnerTexts();
+  expect(told.map(text => text.replaceAll(/\s+/g, ' '))).toEqual([
+    expect.stringMatching(/^Row 1 Phone: /),
+    'Row 2 Has 4 cells, the first line has 3: quote values that contain the delimiter.',
+    expect.stringMatching(/^Row 4 Phone: /),
+  ]);
+  await dialog.getByRole('button', { name: 'Import one contact' }).click();
+  await dialog.locator('.figure-box.good', { hasText: 'Imported' }).getByText('1').waitFor();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Download these rows' }).click(),
+  ]);
+  // Behind the fault, where it is a value beyond the columns again if the row is not mended.
+  expect(await readFile(await download.path(), 'utf8')).toContain(
+    '\r\n+14155559001,Smith, John,"Has 4 cells, the first line has 3: quote values that contain the delimiter.",Acme\r\n',
+  );
+  const { data } = await gateway.graphql('{ contacts { nodes { phone firstName company } } }', {}, tenant.token);
+  expect(data.contacts.nodes).toEqual([{ phone: '+14155559002', firstName: 'Smith, John', company: 'Acme' }]);
+  expect(faults).toEqual([]);
+});
+
 test('of 100,000 contacts only the rows in view are in the page, wherever it is scrolled to', async () => {
   const tenant = await gateway.addTenant();
   await gateway.database.query(

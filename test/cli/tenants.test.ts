@@ -102,6 +102,9 @@ test('consent is imported from a CSV file with its evidence, all rows or none, a
     { category: 'all', state: 'opted_out', source: 'import', evidence: 'Letter' },
   ]);
   expect((await importFile('--dry-run', '--json')).output).toContain('"importable": 2');
+  const shifted = '+4915112345601,marketing,opted_in,Form, 3 May';
+  await writeFile(file, ['phone,category,state,evidence', shifted].join('\n'));
+  expect((await importFile()).output).toMatch(/2 +row +Has 5 cells, the first line has 4: [\s\S]*Nothing was imported/);
   await writeFile(file, 'phone,state\n1,2');
   expect((await importFile()).output).toMatch(/category +The file has no such column[\s\S]*evidence/);
 });

@@ -44,12 +44,8 @@ export function UploadDialog({ onClose, onUploaded }: Props) {
   };
   const download = async (errors: readonly RowError[]): Promise<void> => {
     if (!table) return;
-    const { guarded, saveFile, writeCsv } = await import('../csv/csv-file.ts');
-    const rows = errors.map(({ row, message }) => [
-      ...table.columns.map((_, place) => guarded(table.rows[row - 1]?.[place] ?? '')),
-      message,
-    ]);
-    saveFile(`${name}-errors.csv`, writeCsv([...table.columns, 'error'], rows));
+    const { saveFaulty } = await import('../csv/csv-file.ts');
+    saveFaulty(name, table, errors);
   };
   const faults = outcome?.step === 'stopped' ? outcome.faults : [];
   const isForm = table !== undefined && (!outcome || outcome.step === 'stopped');

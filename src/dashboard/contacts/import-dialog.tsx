@@ -4,12 +4,11 @@ import { CsvDrop } from '../csv/csv-drop.tsx';
 import type { CsvTable } from '../csv/csv-file.ts';
 import { CsvPreview } from '../csv/csv-preview.tsx';
 import { RowErrors } from '../csv/row-errors.tsx';
-import type { ContactInput } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
 import { Progress } from '../ui/progress.tsx';
-import { useImport } from './use-import.ts';
+import { type ImportRow, useImport } from './use-import.ts';
 
 const FIELDS = [
   'phone',
@@ -53,19 +52,15 @@ export function ImportDialog({ onClose, onImported }: Props) {
     );
     setChosen({ table, name });
   };
-  const contacts = (): ContactInput[] => (chosen ? rowsOf(chosen.table, mapping, group.trim()) : []);
+  const rows = (): ImportRow[] => (chosen ? rowsOf(chosen.table, mapping, group.trim()) : []);
   const importAll = async (): Promise<void> => {
-    await run(contacts(), false);
+    await run(rows(), false);
     onImported();
   };
   const download = async (): Promise<void> => {
     if (!chosen || !outcome) return;
-    const { guarded, saveFile, writeCsv } = await import('../csv/csv-file.ts');
-    const rows = outcome.errors.map(({ row, message }) => [
-      ...chosen.table.columns.map((_, place) => guarded(chosen.table.rows[row - 1]?.[place] ?? '')),
-      message,
-    ]);
-    saveFile(`${chosen.name.replace(/\.\w+$/, '')}-errors.csv`, writeCsv([...chosen.table.columns, 'error'], rows));
+    const { saveFaulty } = await import('../csv/csv-file.ts');
+    saveFaulty(chosen.name.replace(/\.\w+$/, ''), chosen.table, outcome.errors);
   };
   const isRunning = outcome?.step === 'checking' || outcome?.step === 'importing';
   const isOver = outcome?.step === 'imported' || outcome?.step === 'stopped';
@@ -133,7 +128,7 @@ export function ImportDialog({ onClose, onImported }: Props) {
               type="button"
               className="button primary"
               disabled={mapping.phone === ''}
-              onClick={() => void run(contacts(), true)}
+              onClick={() => void run(rows(), true)}
             >
               {t('import.check')}
             </button>
@@ -174,16 +169,19 @@ function Counts({ outcome }: { readonly outcome: NonNullable<ReturnType<typeof u
   );
 }
 
-/** The contacts of the rows; an empty cell has no value. */
-function rowsOf(table: CsvTable, mapping: Mapping<ImportField>, group: string): ContactInput[] {
+/** The contacts of the rows; an empty cell has no value. A value beyond the columns: the others may be in the wrong ones. */
+function rowsOf(table: CsvTable, mapping: Mapping<ImportField>, group: string): ImportRow[] {
   const places = FIELDS.flatMap(field =>
     mapping[field] === '' ? [] : [[field, table.columns.indexOf(mapping[field])] as const],
   );
-  return table.rows.map(row => {
+  return table.rows.map((row, index) => {
+    const columns = table.columns.length;
+    const surplus = row.slice(columns).some(cell => cell.trim() !== '') ? { cells: row.length, columns } : undefined;
     const values = places.flatMap(([field, place]) => {
       const value = (row[place] ?? '').trim();
       return value === '' ? [] : [[field, value] as const];
     });
-    return { ...Object.fromEntries(values), ...(group !== '' && { groupNames: [group] }) };
+    const contact = { ...Object.fromEntries(values), ...(group !== '' && { groupNames: [group] }) };
+    return { row: index + 1, contact, surplus };
   });
 }

@@ -7,6 +7,14 @@ import { isTextKey, useTexts } from '../texts/texts.tsx';
 /** Rows of one mutation: the API takes 1,000; smaller ones show progress. */
 const BATCH = 250;
 
+export interface ImportRow {
+  /** Number of the row, from 1. */
+  readonly row: number;
+  readonly contact: ContactInput;
+  /** Set if it has values beyond the columns. */
+  readonly surplus: { readonly cells: number; readonly columns: number } | undefined;
+}
+
 export interface ImportOutcome {
   readonly step: 'checking' | 'checked' | 'importing' | 'imported' | 'stopped';
   readonly done: number;
@@ -21,7 +29,7 @@ export interface ImportOutcome {
 export interface Importer {
   readonly outcome: ImportOutcome | undefined;
   /** Sends rows in batches: as a dry run, or to write them. A row with a fault is left out, the others are written. */
-  run(contacts: readonly ContactInput[], isDryRun: boolean): Promise<void>;
+  run(rows: readonly ImportRow[], isDryRun: boolean): Promise<void>;
   stop(): void;
   reset(): void;
 }
@@ -41,25 +49,28 @@ export function useImport(): Importer {
     outcome,
     stop: () => controller.current?.abort(),
     reset: () => setOutcome(undefined),
-    async run(contacts, isDryRun) {
+    async run(rows, isDryRun) {
       const current = new AbortController();
       controller.current = current;
       const { signal } = current;
-      const counts = { done: 0, total: contacts.length, created: 0, skipped: 0 };
-      const errors: RowError[] = [];
+      const sound = rows.filter(({ surplus }) => !surplus);
+      const errors: RowError[] = rows.flatMap(({ row, surplus }) =>
+        surplus ? { row, message: t('csv.surplus', { ...surplus }) } : [],
+      );
+      const counts = { done: errors.length, total: rows.length, created: 0, skipped: 0 };
       const show = (step: ImportOutcome['step'], problem?: string): void =>
-        setOutcome({ step, ...counts, errors: [...errors], problem });
+        setOutcome({ step, ...counts, errors: errors.toSorted((a, b) => a.row - b.row), problem });
       show(isDryRun ? 'checking' : 'importing');
       try {
-        for (let from = 0; from < contacts.length; from += BATCH) {
-          const batch = contacts.slice(from, from + BATCH);
-          const input = { contacts: batch, skipDuplicates: true, isDryRun };
+        for (let from = 0; from < sound.length; from += BATCH) {
+          const batch = sound.slice(from, from + BATCH);
+          const input = { contacts: batch.map(({ contact }) => contact), skipDuplicates: true, isDryRun };
           const { createContacts } = await client.mutate(ImportContactsDocument, { input }, { signal });
           const refused = createContacts?.userErrors[0];
           if (!createContacts?.summary) return show('stopped', refused ? faultText(refused) : '');
           for (const { index, userErrors } of createContacts.results)
             errors.push({
-              row: from + index + 1,
+              row: batch[index]?.row ?? 0,
               message: userErrors.map(error => `${labelOf(error.path.at(-1))}: ${faultText(error)}`).join(' '),
             });
           counts.done += batch.length;

@@ -42,6 +42,20 @@ const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.repla
 export const writeCsv = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
   [columns, ...rows].map(cells => `${cells.map(quoted).join(',')}\r\n`).join('');
 
+/** Offers the rows of a table that have a fault, with the fault, as a file. */
+export function saveFaulty(
+  name: string,
+  { columns, rows }: CsvTable,
+  errors: readonly { readonly row: number; readonly message: string }[],
+): void {
+  const faulty = errors.map(({ row, message }) => {
+    const cells = rows[row - 1] ?? [];
+    // Values beyond the columns stay there, behind the fault: in columns of their own they would no longer be one.
+    return [...columns.map((_, place) => cells[place] ?? ''), message, ...cells.slice(columns.length)].map(guarded);
+  });
+  saveFile(`${name}-errors.csv`, writeCsv([...columns, 'error'], faulty));
+}
+
 /** A text that a spreadsheet would execute as a formula begins with an apostrophe, as in exports. A phone number stays. */
 export const guarded = (cell: string): string =>
   /^[=@\t\r]/.test(cell) || /^[+-](?![\d\s().-]*$)/.test(cell) ? `'${cell}` : cell;

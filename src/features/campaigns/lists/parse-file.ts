@@ -1,5 +1,5 @@
 import type { FieldErrorList } from '../../../core/errors.ts';
-import { type CsvRow, parseCsv } from '../../../platform/csv.ts';
+import { type CsvRow, parseCsv, surplusFault } from '../../../platform/csv.ts';
 import { isLonger, isStorable, lengthOf, UNSTORABLE } from '../../../platform/text.ts';
 import { type ListError, type ListMapping, MAPPED, MAX_LIST } from './list-row.ts';
 import type { UploadedPerson } from './match-contacts.ts';
@@ -51,7 +51,8 @@ export function mappingOf(
 }
 
 /**
- * The people of a file, and the rows that are too long: a value that is cut would be sent as if it were whole.
+ * The people of a file, and the rows that are too long or have a value beyond the columns: one that is cut, or in the wrong column, would
+ * be sent as if it were right.
  * @param before number of rows that the list has already
  */
 export function peopleOf(
@@ -64,7 +65,7 @@ export function peopleOf(
   for (const [place, { cells }] of rows.entries()) {
     const rowNumber = before + place + 1;
     const entries = header.map((name, index) => [name, (cells[index] ?? '').trim()] as const);
-    const message = faultOf(entries);
+    const message = surplusFault(cells, header.length) ?? faultOf(entries);
     if (message !== undefined) {
       errors.push({ row_number: rowNumber, message });
       continue;

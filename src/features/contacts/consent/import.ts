@@ -1,7 +1,7 @@
 import type { Author } from '../../../core/author.ts';
 import type { Database } from '../../../database/database.ts';
 import { MINUTE } from '../../../platform/clock.ts';
-import type { CsvRow } from '../../../platform/csv.ts';
+import { type CsvRow, surplusFault } from '../../../platform/csv.ts';
 import { parseDateTime } from '../../../platform/date-time.ts';
 import { parsePhone } from '../../../platform/phone.ts';
 import { findContactsByIdentity } from '../erasure/store.ts';
@@ -22,6 +22,7 @@ type Cells = Partial<Record<(typeof CONSENT_CSV_COLUMNS)[number], string>>;
 export interface ConsentFault {
   /** In the file, from 1. */
   readonly line: number;
+  /** `row`: the whole row. */
   readonly column: string;
   readonly message: string;
 }
@@ -55,13 +56,19 @@ export async function parseConsent(
   if (faults.length > 0) return { entries: [], faults };
   const given = rows.map(({ line, cells }) => ({
     line,
+    surplus: surplusFault(cells, names.length),
     cells: Object.fromEntries(names.map((name, index) => [name, cells[index]?.trim() ?? ''])) as Cells,
   }));
   const keys = given.flatMap(({ cells }) => parsePhone(cells.phone ?? '')?.key ?? []);
   const contacts = await findContactsByIdentity(read, tenantId, [...new Set(keys)]);
-  const entries = given.flatMap(({ line, cells }) => {
+  const entries = given.flatMap(({ line, surplus, cells }) => {
     const before = faults.length;
     const add = (column: string, message: string): number => faults.push({ line, column, message });
+    if (surplus !== undefined) {
+      // Its other faults would be those of values in the wrong columns.
+      add('row', surplus);
+      return [];
+    }
     const contactId = contactOf(cells, contacts, add);
     const { category, state } = cells;
     if (!isOneOf(CONSENT_CATEGORIES, category)) add('category', `Must be ${CONSENT_CATEGORIES.join(', ')}.`);

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { PriceTable } from '../../../core/price-table.ts';
-import { parseCsv } from '../../../platform/csv.ts';
+import { parseCsv, surplusFault } from '../../../platform/csv.ts';
 import { countryOfCode } from '../../../platform/phone-country.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { amountOf } from './amount.ts';
@@ -57,8 +57,9 @@ export async function readPriceTable(file: string): Promise<PriceTable> {
     );
   });
   const faults: string[] = [];
-  const rows = rowsOf(file, text).flatMap(({ place, value }): Row[] => {
+  const rows = rowsOf(file, text).flatMap(({ place, value, surplus }): Row[] => {
     const parsed = row.safeParse(value);
+    if (surplus !== undefined) faults.push(`  ${place}: row: ${surplus}`);
     if (parsed.success) return [parsed.data];
     faults.push(
       ...parsed.error.issues.map(({ path, message }) => `  ${place}: ${path.join('.') || 'row'}: ${message}`),
@@ -69,7 +70,14 @@ export async function readPriceTable(file: string): Promise<PriceTable> {
   return priceTableOf(rows);
 }
 
-function rowsOf(file: string, text: string): { readonly place: string; readonly value: unknown }[] {
+interface RawRow {
+  readonly place: string;
+  readonly value: unknown;
+  /** Why the values may be those of other columns: a decimal comma makes two of a price. */
+  readonly surplus?: string | undefined;
+}
+
+function rowsOf(file: string, text: string): RawRow[] {
   if (!/^\s*[[{]/.test(text)) return csvRows(file, text);
   try {
     const rows: unknown = JSON.parse(text);
@@ -80,12 +88,13 @@ function rowsOf(file: string, text: string): { readonly place: string; readonly 
   throw new UserError(`PARLEY_PRICES: ${file} must be a JSON array of objects, or CSV.`);
 }
 
-function csvRows(file: string, text: string) {
+function csvRows(file: string, text: string): RawRow[] {
   const [header, ...rows] = parseCsv(text) ?? [];
   if (!header) throw new UserError(`PARLEY_PRICES: ${file} has no header, or a quoted field does not end.`);
   const names = header.cells.map(name => name.trim());
   return rows.map(({ line, cells }) => ({
     place: `line ${line}`,
+    surplus: surplusFault(cells, names.length),
     value: Object.fromEntries(names.map((name, column) => [name, cells[column]?.trim() ?? ''])),
   }));
 }

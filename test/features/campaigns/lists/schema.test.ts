@@ -93,6 +93,34 @@ test('a value or a row that is too long is an error of its row: nothing is cut',
   });
 });
 
+test('a row with a value beyond the columns is an error: its other values may be in the wrong ones', async () => {
+  const csv = [
+    'phone,name,code',
+    `${newPhone()},Smith, John,SECRET`,
+    `${newPhone()},"Smith, John",SECRET,, `,
+    `${newPhone()},Smith`,
+    `12,${'x'.repeat(1_025)},,4,5`,
+  ].join('\n');
+  const expected = {
+    rowCount: 2,
+    errorCount: 2,
+    errors: [
+      { row: 1, message: 'Has 4 cells, the first line has 3: quote values that contain the delimiter.' },
+      { row: 4, message: 'Has 5 cells, the first line has 3: quote values that contain the delimiter.' },
+    ],
+  };
+  const { recipientList } = payloadOf(await create({ name: 'Shifted', csv }));
+  expect(recipientList).toMatchObject(expected);
+  const { preview } = dataOf(
+    await sender.ask(
+      `query ($input: PreviewRecipientListInput!) { previewRecipientList(input: $input) {
+         userErrors { code } preview { rowCount errorCount errors { row message } } } }`,
+      { input: { csv } },
+    ),
+  ).previewRecipientList;
+  expect(preview).toEqual(expected);
+});
+
 test('a row is an error or a person, also if another row of the person has a fault', async () => {
   const [one, two] = [newPhone(), newPhone()];
   const csv = `phone,zone\n${one},Mars\n${one},Asia/Tokyo\n${two},Mars\n${two},Venus\n`;

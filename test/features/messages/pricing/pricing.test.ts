@@ -283,6 +283,9 @@ describe('a price table', () => {
     await expect(
       read('country,category,price,currency\nDE,marketing,0,1,EUR\nGermany,marketing,0.1,euro\n'),
     ).rejects.toThrow(/line 2: currency.*\n.*line 3: country.*\n.*line 3: currency/);
+    await expect(read('country,category,currency,price\nDE,marketing,EUR,0,1131\n')).rejects.toThrow(
+      'line 2: row: Has 5 cells, the first line has 4: quote values that contain the delimiter.',
+    );
     await expect(read('[{ "country": "DE" }]')).rejects.toThrow(/row 1: category/);
     await expect(read('{}')).rejects.toThrow('array');
     await expect(readPriceTable(join(directory, 'missing'))).rejects.toThrow('PARLEY_PRICES');
