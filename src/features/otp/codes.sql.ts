@@ -57,13 +57,14 @@ export async function deleteSending(trx: Db, tenantId: number, id: string): Prom
 
 export interface LockedCode {
   readonly id: string;
-  /** Whether it is only the predecessor of a code of these messages. */
+  /** Whether it is no code of these messages. */
   readonly is_replaced: boolean;
 }
 
 /**
- * Locks the codes of messages that have not ended, and the codes that they replaced. Lock order: by id, because two transactions that
- * each fail the successor of the other's code would otherwise deadlock.
+ * Locks the codes of messages that have not ended, and all replaced ones of the same numbers and purposes: a code that fails meanwhile may
+ * hand its predecessors on to these. Lock order: by id, because two transactions that each fail the successor of the other's code would
+ * otherwise deadlock.
  */
 export async function lockCodes(
   trx: Db,
@@ -73,14 +74,27 @@ export async function lockCodes(
   const contactIds = [...new Set(messages.map(({ contactId }) => contactId))];
   const { rows } = await sql<LockedCode>`
     with mine as materialized (
-      select o.id from otps o
+      select o.id, o.phone_key, o.purpose from otps o
       where o.tenant_id = ${tenantId} and o.contact_id = any(${contactIds}::bigint[])
         and o.message_id = any(${messages.map(({ id }) => id)}::uuid[]) and o.state in ('live', 'replaced')
     )
     select o.id, not exists (select from mine m where m.id = o.id) as is_replaced from otps o
     where o.tenant_id = ${tenantId} and o.id = any(array(
       select id from mine
-      union select r.id from mine m join otps r on r.tenant_id = ${tenantId} and r.replaced_by = m.id))
+      union select r.id from mine m join otps r on r.tenant_id = ${tenantId} and r.phone_key = m.phone_key and r.purpose = m.purpose
+        and r.state = 'replaced'))
     order by o.id for update of o`.execute(trx);
   return rows;
+}
+
+/**
+ * Makes the code that replaced a replaced one the successor of its predecessors: call it before the code fails, or they would wait for
+ * the failure of a code that has failed already. If the successor has failed, they stay, because nothing of it is to come.
+ */
+export async function handOn(trx: Db, tenantId: number, id: string): Promise<void> {
+  await sql`
+    update otps o set replaced_by = s.id
+    from otps f join otps s on s.tenant_id = ${tenantId} and s.id = f.replaced_by and s.state <> 'failed'
+    where f.tenant_id = ${tenantId} and f.id = ${id}::uuid and f.state = 'replaced'
+      and o.tenant_id = ${tenantId} and o.replaced_by = f.id and o.state = 'replaced'`.execute(trx);
 }

@@ -52,42 +52,52 @@ export interface MessageOfContact {
   readonly contactId: number;
 }
 
-/** Fails codes that have not ended. */
-export async function endCodes(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
-  await trx
+/** Fails codes that have not ended. @returns the ids of those */
+export async function endCodes(trx: Db, tenantId: number, ids: readonly string[]): Promise<string[]> {
+  const rows = await trx
     .updateTable('otps')
     .set({ state: 'failed' })
     .where('tenant_id', '=', tenantId)
     .where('id', '=', eb => eb.fn.any(eb.val([...ids])))
     .where('state', 'in', [sql.lit('live'), sql.lit('replaced')])
+    .returning('id')
     .execute();
+  return rows.map(({ id }) => id);
 }
 
 /**
- * Makes the code that a failed one replaced live again, if it is still valid and no other code is live.
+ * Makes the code that a failed one replaced live again, if it is still valid and no other code is live; of several, the one that was sent
+ * last.
  * @throws a unique violation of otps_live_key if another code became live concurrently
  */
 export async function restoreReplaced(trx: Db, tenantId: number, failedId: string): Promise<void> {
   await trx
-    .updateTable('otps as o')
+    .updateTable('otps')
     .set({ state: 'live', replaced_by: null })
-    .where('o.tenant_id', '=', tenantId)
-    .where('o.replaced_by', '=', failedId)
-    .where('o.state', '=', 'replaced')
-    .where('o.attempts', '<', MAX_ATTEMPTS)
-    .where('o.expires_at', '>', clockTime)
-    .where(eb =>
-      eb.not(
-        eb.exists(
-          eb
-            .selectFrom('otps as l')
-            .select('l.id')
-            .where('l.tenant_id', '=', tenantId)
-            .whereRef('l.phone_key', '=', 'o.phone_key')
-            .whereRef('l.purpose', '=', 'o.purpose')
-            .where('l.state', '=', sql.lit('live')),
-        ),
-      ),
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', eb =>
+      eb
+        .selectFrom('otps as o')
+        .select('o.id')
+        .where('o.tenant_id', '=', tenantId)
+        .where('o.replaced_by', '=', failedId)
+        .where('o.state', '=', 'replaced')
+        .where('o.attempts', '<', MAX_ATTEMPTS)
+        .where('o.expires_at', '>', clockTime)
+        .where(({ exists, not, selectFrom }) =>
+          not(
+            exists(
+              selectFrom('otps as l')
+                .select('l.id')
+                .where('l.tenant_id', '=', tenantId)
+                .whereRef('l.phone_key', '=', 'o.phone_key')
+                .whereRef('l.purpose', '=', 'o.purpose')
+                .where('l.state', '=', sql.lit('live')),
+            ),
+          ),
+        )
+        .orderBy('o.message_id', 'desc')
+        .limit(1),
     )
     .execute();
 }

@@ -126,6 +126,71 @@ test('of several that were cancelled together none has its place back', async ()
   expect(await verify(phone, '111111')).toMatchObject({ verified: false, reason: 'OTP_NOT_FOUND' });
 });
 
+test.each([
+  ['in their order', [[0], [1]]],
+  ['in the other order', [[1], [0]]],
+  ['together', [[0, 1]]],
+])('resent codes that fail %s give its place back to the one that was delivered', async (_order, failures) => {
+  const phone = newPhone();
+  const delivered = await send(phone, '111111');
+  const resent = [await send(phone, '222222'), await send(phone, '333333')];
+  for (const indexes of failures) await fail(...indexes.map(index => resent[index] as Sent));
+  expect(await Promise.all([delivered, ...resent].map(stateOf))).toEqual(['live', 'failed', 'failed']);
+  expect(await verify(phone, '333333')).toMatchObject({ verified: false, reason: 'INVALID_CODE' });
+  expect(await verify(phone, '111111')).toMatchObject({ verified: true });
+});
+
+test('of several that failed codes replaced, the one that was sent last has its place back', async () => {
+  const phone = newPhone();
+  const codes: Sent[] = [];
+  for (const code of ['111111', '222222', '333333', '444444', '555555']) codes.push(await send(phone, code));
+  const [, , third, fourth, fifth] = codes as [Sent, Sent, Sent, Sent, Sent];
+  await fail(third, fourth);
+  await fail(fifth);
+  expect(await Promise.all(codes.map(stateOf))).toEqual(['replaced', 'live', 'failed', 'failed', 'failed']);
+  expect(await verify(phone, '222222')).toMatchObject({ verified: true });
+});
+
+test('a code comes back although the one after it had expired when the last one failed', async () => {
+  const phone = newPhone();
+  const [first, second, third] = [
+    await send(phone, '111111'),
+    await send(phone, '222222'),
+    await send(phone, '333333'),
+  ];
+  await harness.gateway.database.query('update otps set expires_at = now() where id = $1', [second.id]);
+  await fail(third);
+  expect(await stateOf(first)).toBe('replaced');
+  await fail(second);
+  expect(await stateOf(first)).toBe('live');
+});
+
+test('a code that has expired, or has no attempts left, does not come back', async () => {
+  for (const change of ['expires_at = now()', 'attempts = 5']) {
+    const phone = newPhone();
+    const [first, second, third] = [
+      await send(phone, '111111'),
+      await send(phone, '222222'),
+      await send(phone, '333333'),
+    ];
+    await harness.gateway.database.query(`update otps set ${change} where id = $1`, [first.id]);
+    await fail(second);
+    await fail(third);
+    expect(await stateOf(first)).toBe('replaced');
+  }
+});
+
+test('failures of all resent codes, each at the same moment, leave the delivered one live without a deadlock', async () => {
+  for (let round = 0; round < 5; round += 1) {
+    const phone = newPhone();
+    const delivered = await send(phone, '111111');
+    const resent: Sent[] = [];
+    for (const code of ['222222', '333333', '444444']) resent.push(await send(phone, code));
+    await Promise.all(resent.map(code => fail(code)));
+    expect(await Promise.all([delivered, ...resent].map(stateOf))).toEqual(['live', 'failed', 'failed', 'failed']);
+  }
+});
+
 test('one that is cancelled behind a later code leaves that one alone', async () => {
   const phone = newPhone();
   const first = await send(phone, '111111');
