@@ -1,3 +1,5 @@
+import { isStorable, toStorable } from './text.ts';
+
 /**
  * Readers for foreign JSON. Each returns `undefined` for a value of another type, so that unexpected input becomes a missing value
  * instead of a TypeError.
@@ -40,4 +42,30 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Escapes of texts that may not be storable: U+0000, and surrogates, which are unpaired where an emoji was cut. */
+const SUSPECT = /\\u(?:0000|d[89a-f])/i;
+
+/**
+ * Parses a JSON text whose content is stored: `toStorable` in all its texts and names, because PostgreSQL refuses the whole value
+ * otherwise. For JSON within a text too: its escapes survive the parsing of the outer JSON.
+ *
+ * @param text has no unpaired surrogates outside escapes, as if decoded from UTF-8
+ * @returns undefined if it is malformed
+ */
+export function parseStorable(text: string): unknown {
+  if (!SUSPECT.test(text)) return parseJson(text);
+  try {
+    return JSON.parse(text, (_key, part: unknown) => storablePart(part));
+  } catch {
+    return undefined;
+  }
+}
+
+function storablePart(part: unknown): unknown {
+  if (typeof part === 'string') return toStorable(part);
+  const fields = asObject(part);
+  if (!fields || Object.keys(fields).every(isStorable)) return part;
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [toStorable(name), value]));
 }

@@ -7,5 +7,8 @@ export const isLonger = (text: string, max: number): boolean => text.length > ma
 /** Whether PostgreSQL can store a text: no U+0000 and no unpaired surrogates. */
 export const isStorable = (text: string): boolean => !text.includes('\0') && text.isWellFormed();
 
+/** A text as PostgreSQL can store it: without U+0000, and with U+FFFD for unpaired surrogates. */
+export const toStorable = (text: string): string => text.replaceAll('\0', '').toWellFormed();
+
 /** The validation error of a text that is not storable. */
 export const UNSTORABLE = 'Must not contain the character U+0000 or an unpaired surrogate.';

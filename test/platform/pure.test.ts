@@ -5,6 +5,7 @@ import { idFor, isUuid, newId } from '../../src/core/ids.ts';
 import { isoTimestamp, typeParsers } from '../../src/database/database.ts';
 import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/database/list-query.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
+import { parseJson, parseStorable } from '../../src/platform/json.ts';
 import { isLonger, isStorable, lengthOf } from '../../src/platform/text.ts';
 import { merged, type Selection } from '../../src/schema/selection.ts';
 
@@ -260,4 +261,28 @@ test('text length counts code points, and unstorable text is detected', () => {
   );
   expect(['a', '👍', ''].map(isStorable)).toEqual([true, true, true]);
   expect(['\0', 'a\0b', '\ud83d', '\udc4d a'].map(isStorable)).toEqual([false, false, false, false]);
+});
+
+test('parseStorable differs from parseJson only where a text or a name cannot be stored', () => {
+  const odd = fc.constantFrom('\0', 'a\0b', '\ud83d', '\udc4d a', '\\u0000', '__proto__');
+  const text = fc.oneof(fc.string({ unit: 'binary' }), odd);
+  const json = fc.letrec(tie => ({
+    any: fc.oneof({ depthSize: 'small' }, text, fc.integer(), fc.array(tie('any')), fc.dictionary(text, tie('any'))),
+  })).any;
+  const textsOf = (value: unknown): string[] =>
+    typeof value === 'object' && value !== null
+      ? [...(Array.isArray(value) ? [] : Object.keys(value)), ...Object.values(value).flatMap(textsOf)]
+      : typeof value === 'string'
+        ? [value]
+        : [];
+  fc.assert(
+    fc.property(json, value => {
+      const written = JSON.stringify(value);
+      const read = parseStorable(written);
+      expect(textsOf(read).every(isStorable)).toBe(true);
+      if (textsOf(value).every(isStorable)) expect(read).toEqual(parseJson(written));
+    }),
+  );
+  expect(parseStorable('{"a":"x\\u0000y","b\\ud83d":["\\udc4d"]}')).toEqual({ a: 'xy', 'b\ufffd': ['\ufffd'] });
+  expect(['', '{', '{"a":"\\u0000"'].map(parseStorable)).toEqual([undefined, undefined, undefined]);
 });

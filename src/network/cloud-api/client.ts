@@ -1,7 +1,7 @@
 import { Pool } from 'undici';
 import { SECOND } from '../../platform/clock.ts';
 import { type Exchange, type ExchangeRequest, exchange, type HttpResponse } from '../../platform/http-exchange.ts';
-import { asId, asList, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
+import { asId, asList, asObject, asText, type JsonObject, parseStorable } from '../../platform/json.ts';
 import type { Log } from '../../platform/log.ts';
 import {
   type ChannelCredentials,
@@ -77,7 +77,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
   async function call(what: string, pending: ExchangeRequest): Promise<JsonObject> {
     const result = await exchangeWhole(pool, pending);
     if (!result.answer) throw new NetworkCallError(`${what}: ${result.reason}`);
-    const body = parseJson(result.answer.body.toString('utf8'));
+    const body = parseStorable(result.answer.body.toString('utf8'));
     const error = toNetworkError(body, result.answer.headers);
     if (error) throw new NetworkCallError(`${what}: ${error.code} ${error.title}`, error);
     const fields = asObject(body);
@@ -196,7 +196,7 @@ const mayPass = ({ retryClass }: NetworkError): boolean =>
  * not either.
  */
 export function sendOutcome(answer: HttpResponse): SendOutcome {
-  const body = parseJson(answer.body.toString('utf8'));
+  const body = parseStorable(answer.body.toString('utf8'));
   const settles = answer.status >= 300 && answer.status < 500 && answer.status !== 408;
   const error = toNetworkError(body, answer.headers);
   if (error) {

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import { MINUTE, SECOND } from '../../platform/clock.ts';
-import { asNumber, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
+import { asNumber, asObject, asText, type JsonObject, parseStorable } from '../../platform/json.ts';
 import {
   type ChannelCredentials,
   type MediaDownload,
@@ -69,7 +69,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
         // The error of the source explains more than that of the connection it broke.
         throw source.failure() ?? new NetworkCallError(`upload: ${reasonOf(error)}`, undefined, error);
       });
-    const fields = parseJson(response.text);
+    const fields = parseStorable(response.text);
     const error = toNetworkError(fields, response.headers);
     if (error) throw new NetworkCallError(`upload: ${error.code} ${error.title}`, error);
     const name = asText(asObject(fields)?.[field]);
@@ -147,7 +147,7 @@ export function createMediaCalls(options: MediaOptions): MediaCalls {
       }
       const text = await textOf(body).catch(() => '');
       if (statusCode === 404) return undefined;
-      const error = toNetworkError(parseJson(text), headers) ?? foreignResponse(statusCode);
+      const error = toNetworkError(parseStorable(text), headers) ?? foreignResponse(statusCode);
       throw new NetworkCallError(`download: ${error.code} ${error.title}`, error);
     },
 

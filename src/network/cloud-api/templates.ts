@@ -78,7 +78,7 @@ function cursorOfNext(value: unknown): string | undefined {
 
 /** Skips malformed elements. */
 function readTemplate(value: unknown): NetworkTemplate[] {
-  const fields = asObject(storable(value));
+  const fields = asObject(value);
   const [id, name, language] = [asId(fields?.['id']), asText(fields?.['name']), asText(fields?.['language'])];
   const status = asText(fields?.['status']);
   if (!fields || id === undefined || name === undefined || language === undefined || status === undefined) return [];
@@ -137,14 +137,3 @@ export function readTemplateUpdate(
 
 /** The API writes `en_US`, the samples of its webhooks `en-US`. */
 const withUnderscore = (language: string): string => language.replaceAll('-', '_');
-
-/** Escapes that PostgreSQL rejects in jsonb: U+0000 and unpaired surrogates. */
-const UNSTORABLE = /\\u(?:0000|d[89a-f])/i;
-
-function storable(value: unknown): unknown {
-  const text = JSON.stringify(value) ?? 'null';
-  if (!UNSTORABLE.test(text)) return value;
-  return JSON.parse(text, (_key, part: unknown) =>
-    typeof part === 'string' ? part.replaceAll('\0', '').toWellFormed() : part,
-  );
-}

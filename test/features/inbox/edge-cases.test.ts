@@ -80,6 +80,40 @@ describe('characters that PostgreSQL cannot store', () => {
     expect((await contactsOf(tenant))[0]?.['lastname']).toBe(`${'x'.repeat(250)}🛵🛵`);
     expect(await gateway.database.query('select 1 from inbound_webhooks where error is not null')).toEqual([]);
   });
+
+  test('the answers of a Flow, which are JSON within a text, are kept without them', async () => {
+    const tenant = await gateway.addTenant();
+    const answered = (response_json: string) => ({
+      ...text('14155550102', ''),
+      type: 'interactive',
+      interactive: { type: 'nfm_reply', nfm_reply: { name: 'flow', body: 'Sent', response_json } },
+    });
+    const messages = [
+      answered(String.raw`{"name":"cut \ud83d","note":"a\u0000b"}`),
+      answered(String.raw`{"na\u0000me \udc4d":["Zo\u00eb"]}`),
+    ];
+    expect(await post(envelope(tenant, { contacts: [], messages }))).toBe(200);
+    await eventually(async () =>
+      expect((await messagesOf(tenant)).map(({ content }) => content)).toMatchObject([
+        { nfm_reply: { answers: { name: 'cut \ufffd', note: 'ab' } } },
+        { nfm_reply: { answers: { 'name \ufffd': ['Zoë'] } } },
+      ]),
+    );
+  });
+
+  test('they are removed from the names of fields, too', async () => {
+    const tenant = await gateway.addTenant();
+    const message = {
+      ...text('14155550103', ''),
+      text: undefined,
+      type: 'novelty',
+      novelty: { 'od\u0000d \ud83d': 1 },
+    };
+    expect(await post(envelope(tenant, { contacts: [], messages: [message] }))).toBe(200);
+    await eventually(async () =>
+      expect((await messagesOf(tenant)).map(({ content }) => content)).toEqual([{ 'odd \ufffd': 1 }]),
+    );
+  });
 });
 
 describe('identities', () => {

@@ -198,6 +198,12 @@ describe('sendOutcome', () => {
       body: graphError(130429),
       expected: { kind: 'refused', error: { retryClass: 'retry_backoff' } },
     },
+    {
+      name: 'a 400 that quotes a text cut within an emoji',
+      status: 400,
+      body: String.raw`{"error":{"code":131008,"message":"Param \ud83d","error_data":{"details":"a\u0000b"}}}`,
+      expected: { kind: 'refused', error: { code: 131008, details: 'ab' } },
+    },
     { name: 'a 408 page', status: 408, body: '', expected: { kind: 'in_doubt' } },
     {
       name: 'the 404 page of a proxy',

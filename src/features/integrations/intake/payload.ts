@@ -1,3 +1,5 @@
+import { toStorable } from '../../../platform/text.ts';
+
 /** Maximum nesting, deeper than any order: protects recursive readers from stack overflow. */
 const MAX_DEPTH = 64;
 
@@ -22,7 +24,7 @@ export function parsePayload(body: Uint8Array): unknown {
 
 // `context.source` is ECMAScript's JSON.parse source text access, which TypeScript's types lack.
 function revive(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
-  if (typeof value === 'string') return value.replaceAll('\0', '').toWellFormed();
+  if (typeof value === 'string') return toStorable(value);
   const isBig = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
   return isBig && context?.source !== undefined ? context.source : value;
 }

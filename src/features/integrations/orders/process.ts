@@ -154,7 +154,9 @@ const actingFor = (resources: Resources, tenantId: number, { integration_id }: C
 
 /** The event, from the header or from a generic payload. */
 export const topicOf = (integration: IntegrationRow, received: string, payload: unknown): string =>
-  integration.kind === 'generic' ? (textAt(payload, integration.topic_path) ?? '').slice(0, 200) : received;
+  integration.kind === 'generic'
+    ? (textAt(payload, integration.topic_path) ?? '').slice(0, 200).toWellFormed()
+    : received;
 
 /** The mappings that apply to a payload. */
 const mappingsFor = (integration: IntegrationRow, topic: string, payload: unknown): MappingRow[] =>

@@ -1,4 +1,4 @@
-import { asId, asObject, asText, type JsonObject, parseJson } from '../../../platform/json.ts';
+import { asId, asObject, asText, type JsonObject, parseStorable } from '../../../platform/json.ts';
 import type { MessageParts, NetworkUpdate, Referral } from '../../updates.ts';
 import { webhookError } from '../errors.ts';
 import { personOf, readUserId, readWaId } from '../identity.ts';
@@ -128,7 +128,7 @@ function withAnswers(content: unknown): unknown {
   const fields = asObject(content);
   const reply = asObject(fields?.['nfm_reply']);
   const json = asText(reply?.['response_json']);
-  const answers = json === undefined ? undefined : parseJson(json);
+  const answers = json === undefined ? undefined : parseStorable(json);
   return answers === undefined ? content : { ...fields, nfm_reply: { ...reply, answers } };
 }
 

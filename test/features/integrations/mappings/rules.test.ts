@@ -9,6 +9,7 @@ import {
   signatureOf,
   TOLERANCE_MS,
 } from '../../../../src/features/integrations/intake/signature.ts';
+import type { IntegrationRow } from '../../../../src/features/integrations/integration.ts';
 import { mismatchOf } from '../../../../src/features/integrations/mappings/mapping.ts';
 import type { Kind } from '../../../../src/features/integrations/mappings/paths.ts';
 import { DEFAULT_PATHS, PATH_NAMES } from '../../../../src/features/integrations/mappings/paths.ts';
@@ -18,6 +19,7 @@ import {
   readCustomer,
   readOrder,
 } from '../../../../src/features/integrations/orders/order.ts';
+import { topicOf } from '../../../../src/features/integrations/orders/process.ts';
 import { SHOPIFY_ID, shopifyOrder, wooOrder } from '../fixtures.ts';
 
 const name = fc.oneof(
@@ -105,6 +107,11 @@ describe('a payload', () => {
       c: 12,
     });
     expect(parsePayload(Buffer.from('\uFEFF{"name":"A\\u0000na \\ud83d"}'))).toEqual({ name: 'Ana \ufffd' });
+  });
+
+  test('names its event, of at most 200 characters, by a text that can be stored', () => {
+    const generic = { kind: 'generic', topic_path: 'event' } as IntegrationRow;
+    expect(topicOf(generic, '', { event: `${'x'.repeat(199)}🛵` })).toBe(`${'x'.repeat(199)}\ufffd`);
   });
 
   test('that is not a JSON object or list, or nested too deeply, is rejected; brackets in texts do not count', () => {
