@@ -3,6 +3,7 @@ import type { Drain, Lane } from '../../../lanes/lane.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { EndpointQueue } from '../endpoints/endpoint-queue.ts';
+import { DISABLED } from '../endpoints/target.ts';
 import type { EndpointPlace, HealthChange } from '../endpoints/targets.sql.ts';
 import { AttemptWriter } from '../log/attempt-writer.ts';
 import { type Attempted, attemptDelivery } from './attempt.ts';
@@ -213,11 +214,11 @@ class ShardRun {
     const health = changeOfHealth(queue, attempted);
     const written = this.#attempts.add({ ...attempted, tenantId: queue.tenantId }, health);
     if (health) queue.noteHealth(health.isFailing, written);
-    if (health?.disable) queue.stop('the endpoint is disabled');
+    if (health?.disable) queue.stop(DISABLED);
     return { written };
   }
 
-  /** Ends the queued deliveries of an endpoint that is not delivered to any more. */
+  /** Ends the queued deliveries of an endpoint that is not delivered to any more, until it is again. */
   async #end(queue: EndpointQueue, reason: string): Promise<void> {
     const { db } = this.#resources;
     for (;;) {

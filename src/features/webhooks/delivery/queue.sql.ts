@@ -260,14 +260,21 @@ const failedWith = (error: string) => ({
   error,
 });
 
-/** Ends up to `limit` queued deliveries of an endpoint without an attempt. @returns how many */
+/**
+ * Ends queued deliveries of an endpoint without an attempt, while it is disabled or deleted or its tenant suspended. The condition is
+ * part of the statement: what is queued after an enabling is not in the same snapshot as the disabled endpoint. Skips locked rows, as
+ * the worker and the request that enables the endpoint may end its queue at the same time.
+ *
+ * @param limit without one: all
+ * @returns how many
+ */
 export async function endWaiting(
   db: Db,
   tenantId: number,
   shard: number,
   endpointId: number,
   error: string,
-  limit: number,
+  limit?: number,
 ): Promise<number> {
   const { numUpdatedRows } = await db
     .updateTable('webhook_deliveries')
@@ -284,9 +291,24 @@ export async function endWaiting(
           .where('shard', '=', shard)
           .where('tenant_id', '=', tenantId)
           .where('endpoint_id', '=', endpointId)
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('webhook_endpoints as w')
+                  .innerJoin('tenants as t', 't.tenant_id', 'w.tenant_id')
+                  .select('w.id')
+                  .where('w.tenant_id', '=', tenantId)
+                  .where('w.id', '=', endpointId)
+                  .where('w.enabled', '=', true)
+                  .where('t.status', '=', sql.lit('active')),
+              ),
+            ),
+          )
           .orderBy('next_attempt_at')
           .orderBy('id')
-          .limit(limit),
+          .$if(limit !== undefined, query => query.limit(Number(limit)))
+          .forUpdate()
+          .skipLocked(),
       ),
     )
     .where('status', '=', sql.lit('pending'))

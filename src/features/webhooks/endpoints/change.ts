@@ -11,6 +11,7 @@ import { once } from '../../tenancy/idempotency/once.ts';
 import { signalChange } from '../delivery/lane.ts';
 import { newSecret } from '../delivery/signature.ts';
 import { urlRules } from './create.ts';
+import { endBacklog, endRest } from './end-backlog.ts';
 import {
   type EndpointFields,
   type EndpointInput,
@@ -36,6 +37,7 @@ export async function changeEndpoint(
   const fields = parseEndpoint(input, urlRules(context), true);
   await requireEventScopes(context, id);
   const keyed = { operation: 'updateWebhookEndpoint', key: input.idempotencyKey, input: { ...input, id } };
+  if (fields.enabled === true) await endBacklog(context.db, tenantId, id);
   const { position } = await context.horizon.advance();
   const endpoint = await once<EndpointRow>(context, keyed, {
     run: trx => update(context, trx, tenantId, id, fields, position),
@@ -78,6 +80,7 @@ async function update(
     subscription: subscriptionOf(fields.url ?? before.url, fields.events ?? before.events),
     ...(headers && { header_names: headers.map(({ name }) => name), headers: sealHeaders(secrets, headers) }),
   };
+  if (fields.enabled === true && !before.enabled) await endRest(trx, tenantId, id);
   try {
     const after = await updateEndpoint(trx, tenantId, id, values, since, new Date(clock.now()).toISOString());
     if (!after) throw notFound('WebhookEndpoint');

@@ -7,6 +7,7 @@ import type { Cursor } from '../../../events/cursor.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { newSecret } from '../delivery/signature.ts';
+import { endBacklog, endRest } from './end-backlog.ts';
 import {
   type EndpointFields,
   type EndpointInput,
@@ -57,6 +58,9 @@ export async function createEndpoint(
   // Before the key is looked up: a repetition needs the same scopes.
   requireScopes(callerOf(context), scopesToRead(fields.events ?? []));
   const keyed = { operation: 'createWebhookEndpoint', key: input.idempotencyKey, input };
+  const subscription = subscriptionOf(fields.url ?? '', fields.events ?? []);
+  const present = await lockSubscription(context.db.write, tenant.id, subscription);
+  if (present) await endBacklog(context.db, tenant.id, present.id);
   // Before the transaction: each statement of the horizon needs a snapshot of its own.
   const { position } = await context.horizon.advance();
   return once<CreatedEndpoint>(context, keyed, {
@@ -85,9 +89,10 @@ async function findOrInsert(
   const present = await lockSubscription(trx, tenantId, subscription);
   if (present) {
     const isToBeEnabled = present.disabled_reason === 'gone' || present.disabled_reason === 'failing';
-    const endpoint =
-      (isToBeEnabled && (await updateEndpoint(trx, tenantId, present.id, { enabled: true }, since, nowIso))) || present;
-    return { webhookEndpoint: endpoint, isNew: false, secret: null };
+    if (!isToBeEnabled) return { webhookEndpoint: present, isNew: false, secret: null };
+    await endRest(trx, tenantId, present.id);
+    const endpoint = await updateEndpoint(trx, tenantId, present.id, { enabled: true }, since, nowIso);
+    return { webhookEndpoint: endpoint ?? present, isNew: false, secret: null };
   }
   if ((await countEndpoints(trx, tenantId)) >= MAX_ENDPOINTS)
     throw invalid({ url: [`There may be at most ${MAX_ENDPOINTS} endpoints: remove one first.`] }, 'TOO_MANY');

@@ -3,10 +3,13 @@ import type { CustomHeader } from '../delivery/headers.ts';
 import { type SigningKey, signingKey } from '../delivery/signature.ts';
 import type { Target } from './targets.sql.ts';
 
+/** The error of deliveries that ended because their endpoint was disabled. */
+export const DISABLED = 'the endpoint is disabled';
+
 /** Returns why an endpoint is not delivered to; undefined if it is. */
 export function disabledReasonOf(target: Target | undefined): string | undefined {
   if (!target) return 'the endpoint was deleted';
-  if (!target.enabled) return 'the endpoint is disabled';
+  if (!target.enabled) return DISABLED;
   return target.tenant_status === 'active' ? undefined : 'the tenant is suspended';
 }
 
