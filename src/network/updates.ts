@@ -186,6 +186,8 @@ export type NetworkUpdate =
       /** The event in the network's terms; undefined if the field names it. */
       readonly event: string | undefined;
       readonly at: Date;
+      /** Whether `at` is the time of arrival. */
+      readonly isTimeEstimated?: true;
       readonly patch: HealthPatch;
       /** As the network wrote it. */
       readonly details: unknown;

@@ -33,9 +33,10 @@ export async function applyHealth(
         field: update.field,
         event: update.event ?? null,
         occurred_at: new Date(Math.min(update.at.getTime(), nowMs)).toISOString(),
+        ...(update.at.getTime() > nowMs && { reported_at: update.at.toISOString() }),
         details: update.details,
       };
-      if (isRepeated(before.last_change, change)) continue;
+      if (isRepeated(before.last_change, change, update.isTimeEstimated ?? false)) continue;
       const health = { ...healthAfter(before, update.patch, change), updated_at: new Date(nowMs).toISOString() };
       healths.set(channel.id, health);
       changed.set(channel.id, health);
@@ -49,9 +50,16 @@ export async function applyHealth(
   await append(trx, tenantId, events);
 }
 
-/** Ignores the time, because a repeated change without one gets the time of its arrival. */
-const isRepeated = (last: HealthChange | null, change: HealthChange): boolean =>
+/**
+ * Whether the network has sent a change again, in another body: byte-identical ones are not read. The same change at another time has
+ * happened again: a number that recovered is flagged once more. Without a time of the network it cannot be told.
+ */
+const isRepeated = (last: HealthChange | null, change: HealthChange, isTimeEstimated: boolean): boolean =>
   last !== null &&
+  (isTimeEstimated || reportedAt(last) === reportedAt(change)) &&
   last.field === change.field &&
   last.event === change.event &&
   isDeepStrictEqual(last.details, change.details);
+
+/** The time as the network gave it: `occurred_at` of a change ahead of our clock is when it arrived. */
+const reportedAt = ({ occurred_at, reported_at }: HealthChange): string => reported_at ?? occurred_at;

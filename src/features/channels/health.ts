@@ -39,6 +39,8 @@ export interface HealthChange {
   readonly field: string;
   readonly event: string | null;
   readonly occurred_at: string;
+  /** The time that the network gave, where that was ahead of our clock. */
+  readonly reported_at?: string;
   /** The network's payload, unchanged. */
   readonly details: unknown;
 }

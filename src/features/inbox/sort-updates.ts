@@ -175,6 +175,7 @@ function progressOf(
     field: 'history',
     event: error ? 'failed' : 'progress',
     at,
+    isTimeEstimated: true,
     patch: lastError ? { lastError } : {},
     details: { phase: phase ?? null, progress: progress ?? null, error: lastError ?? null },
   };

@@ -7,6 +7,8 @@ export interface RawChange {
   /** Empty if the body does not have the structure of a webhook. */
   readonly field: string;
   readonly entryId: string | undefined;
+  /** The time of its entry, unread; undefined in most fields with a list. */
+  readonly time: unknown;
   readonly value: unknown;
   readonly address: ChangeAddress;
   /** The form in which it is stored: a webhook entry with only this change, or the malformed part. */
@@ -40,7 +42,7 @@ function readChange(entryId: string | undefined, time: unknown, change: unknown)
   const raw = entryOf(entryId, time, change);
   if (!fields || field === undefined) return { ...malformed(entryId, raw) };
   const value = fields['value'];
-  return { field, entryId, value, address: addressOf(entryId, asObject(value)), raw };
+  return { field, entryId, time, value, address: addressOf(entryId, asObject(value)), raw };
 }
 
 const entryOf = (entryId: string | undefined, time: unknown, change: unknown): JsonObject => ({
@@ -52,6 +54,7 @@ const entryOf = (entryId: string | undefined, time: unknown, change: unknown): J
 const malformed = (entryId: string | undefined, raw: unknown): RawChange => ({
   field: '',
   entryId,
+  time: undefined,
   value: undefined,
   address: addressOf(entryId, undefined),
   raw,

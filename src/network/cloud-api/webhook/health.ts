@@ -31,14 +31,19 @@ function ownerOf(value: JsonObject): NetworkUpdate[] {
   return wabaId === undefined || portfolioId === undefined ? [] : [{ kind: 'portfolio', wabaId, portfolioId }];
 }
 
-const healthOf = (reading: Reading, patch: HealthPatch, event: string | undefined, details?: unknown): Health => ({
-  kind: 'health',
-  field: reading.field,
-  event,
-  at: readTime(reading.value['timestamp']) ?? reading.arrivedAt,
-  patch,
-  details: details ?? reading.value,
-});
+function healthOf(reading: Reading, patch: HealthPatch, event: string | undefined, details?: unknown): Health {
+  const { field, value, changedAt, arrivedAt } = reading;
+  const at = readTime(value['timestamp']) ?? changedAt;
+  return {
+    kind: 'health',
+    field,
+    event,
+    at: at ?? arrivedAt,
+    ...(at === undefined && { isTimeEstimated: true }),
+    patch,
+    details: details ?? value,
+  };
+}
 
 /** An empty patch: nothing stored changes, but the change is reported as an event. */
 const PATCHES: Readonly<Record<string, (value: JsonObject) => HealthPatch | undefined>> = {

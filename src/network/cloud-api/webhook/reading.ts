@@ -1,3 +1,4 @@
+import { DAY } from '../../../platform/clock.ts';
 import { asNumber, type JsonObject } from '../../../platform/json.ts';
 import type { NetworkUpdate, UnhandledReason } from '../../updates.ts';
 import type { RawChange } from './changes.ts';
@@ -9,12 +10,14 @@ export interface Reading {
   readonly wabaId: string;
   readonly value: JsonObject;
   readonly arrivedAt: Date;
+  /** When the change happened, by its entry; undefined if that has no time, or an absurd one. */
+  readonly changedAt: Date | undefined;
   /** Wraps an unreadable list element in a separate change, so that it can be reprocessed. */
   unreadable(list: string, part: unknown, reason?: UnhandledReason): NetworkUpdate;
 }
 
 export function readingOf(change: RawChange, value: JsonObject, arrivedAt: Date): Reading {
-  const { field, address, entryId } = change;
+  const { field, address, entryId, time } = change;
   const { messaging_product, metadata } = value;
   return {
     field,
@@ -22,12 +25,14 @@ export function readingOf(change: RawChange, value: JsonObject, arrivedAt: Date)
     wabaId: address.wabaId ?? '',
     value,
     arrivedAt,
+    changedAt: changeTime(time, arrivedAt),
     unreadable: (list, part, reason = 'unreadable') => ({
       kind: 'unhandled',
       field,
       reason,
       raw: {
         ...(entryId !== undefined && { id: entryId }),
+        ...(time !== undefined && { time }),
         changes: [
           { field, value: { messaging_product, metadata, [list]: Array.isArray(value[list]) ? [part] : part } },
         ],
@@ -45,6 +50,16 @@ export interface ReadTime {
 export function timeOf(value: unknown, { arrivedAt }: Pick<Reading, 'arrivedAt'>): ReadTime {
   const at = readTime(value);
   return at ? { at } : { at: arrivedAt, isTimeEstimated: true };
+}
+
+/** Before the network had an API for businesses: no time of a change. */
+const FIRST_CHANGE = Date.UTC(2016, 0);
+/** How far the network's clock may be ahead of ours. */
+const MAX_AHEAD_MS = DAY;
+
+function changeTime(value: unknown, arrivedAt: Date): Date | undefined {
+  const at = readTime(value);
+  return at && at.getTime() >= FIRST_CHANGE && at.getTime() <= arrivedAt.getTime() + MAX_AHEAD_MS ? at : undefined;
 }
 
 /** Unix seconds as text (in all recorded webhooks) or as a number; milliseconds are recognised by magnitude. */
