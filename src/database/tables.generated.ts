@@ -524,6 +524,7 @@ export interface InboundWebhookPeople {
 
 export interface InboundWebhooks {
   body: Buffer;
+  channel_ids: ArrayType<number> | null;
   digest: Buffer;
   error: string | null;
   id: string;

@@ -32,6 +32,23 @@ export const listChannels = compileOnce((db, tenantId: number) =>
     .orderBy('id'),
 );
 
+/** The channels of a tenant, each with whether it owns its number: another tenant may have connected that of a disconnected one. */
+export const listPlaces = compileOnce((db, tenantId: number) =>
+  db
+    .selectFrom('channels as c')
+    .leftJoin('channel_numbers as n', join =>
+      join
+        .onRef('n.phone_number_id', '=', 'c.phone_number_id')
+        .onRef('n.tenant_id', '=', 'c.tenant_id')
+        .onRef('n.channel_id', '=', 'c.id'),
+    )
+    .select(CHANNEL_COLUMNS.map(column => `c.${column}` as const))
+    .select(eb => eb('n.channel_id', 'is not', null).$castTo<boolean>().as('owns_number'))
+    .$narrowType<Status>()
+    .where('c.tenant_id', '=', tenantId)
+    .orderBy('c.id'),
+);
+
 export const getChannels = compileOnce((db, tenantId: number, ids: readonly number[]) =>
   db
     .selectFrom('channels')

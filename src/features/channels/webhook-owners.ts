@@ -4,7 +4,7 @@ import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { PublicChannel } from './channel.ts';
 import { findWebhookOwners } from './channels.sql.ts';
-import { listAppSecrets, listChannels, verifyTokenExists } from './store.ts';
+import { listAppSecrets, listPlaces, verifyTokenExists } from './store.ts';
 
 export interface WebhookOwner extends ChannelIds {
   readonly tenantId: number;
@@ -58,12 +58,15 @@ export async function allAppSecrets({ db, secrets }: Pick<Resources, 'db' | 'sec
 /** A channel with the identifiers by which webhooks address it. */
 export interface TenantPlace extends ChannelIds {
   readonly channel: PublicChannel;
+  /** False if another tenant has connected its number since it was disconnected. */
+  readonly ownsNumber: boolean;
 }
 
 export async function channelsWithIds(db: Db, tenantId: number): Promise<TenantPlace[]> {
-  const channels = await listChannels(db, tenantId);
-  return channels.map(channel => ({
+  const channels = await listPlaces(db, tenantId);
+  return channels.map(({ owns_number: ownsNumber, ...channel }) => ({
     channel,
+    ownsNumber,
     phoneNumberId: channel.phone_number_id,
     wabaId: channel.waba_id,
     portfolioId: channel.portfolio_id,

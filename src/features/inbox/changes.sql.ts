@@ -75,6 +75,8 @@ function readable(raw: Buffer): unknown {
 export interface WaitingChange {
   readonly tenant_id: number;
   readonly id: string;
+  /** Null if the change concerns several channels. */
+  readonly channel_id: number | null;
   readonly field: string;
   readonly raw: unknown;
   readonly received_at: string;
@@ -92,7 +94,7 @@ export const listForReprocessing = (
   db
     .selectFrom('network_changes')
     .modifyFront(sql`/* cross-tenant: an upgrade reprocesses the changes of all tenants; each row names its tenant */`)
-    .select(['tenant_id', 'id', 'field', 'raw', 'received_at'])
+    .select(['tenant_id', 'id', 'channel_id', 'field', 'raw', 'received_at'])
     .where('handled_at', 'is', null)
     .where('id', '>', after)
     .$if(tenantId !== undefined, query => query.where('tenant_id', '=', Number(tenantId)))

@@ -81,9 +81,8 @@ async function processBatch(
       claimed.push(...(await claimWebhooks(trx, tenantId, kind, limit, BATCH_BYTES)));
       const [first] = claimed;
       if (!first) return;
-      const read = claimed.map(({ id, body, received_at: at }) => ({
-        id,
-        receivedAt: new Date(at),
+      const read = claimed.map(({ id, body, channel_ids: channelIds, received_at: at }) => ({
+        ...{ id, channelIds, receivedAt: new Date(at) },
         body: readBody(body),
       }));
       const { webhooks, erased } = await removeErased(trx, secrets, tenantId, read);

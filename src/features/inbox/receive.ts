@@ -15,7 +15,14 @@ import type { Resources } from '../../schema/context.ts';
 import { allAppSecrets, type WebhookOwner, webhookOwners } from '../channels/webhook-owners.ts';
 import { insertUnrouted, type NewUnrouted } from './changes.sql.ts';
 import { readBody } from './read-body.ts';
-import { INBOX, insertWebhooks, type NewWebhook, type StoredFor, type WebhookAddress } from './webhooks.sql.ts';
+import {
+  INBOX,
+  insertWebhooks,
+  type NewWebhook,
+  type Recipient,
+  type StoredFor,
+  type WebhookAddress,
+} from './webhooks.sql.ts';
 
 /** The response to the network. */
 export type Receipt = 'stored' | 'forbidden';
@@ -63,7 +70,9 @@ interface Owned {
 
 /** Who gets a request. */
 interface Routed {
-  readonly tenantIds: readonly number[];
+  readonly recipients: readonly Recipient[];
+  /** Whether the secrets of all owners signed it. */
+  readonly isWhole: boolean;
   /** Changes that concern no tenant. */
   readonly unrouted: readonly { readonly index: number; readonly change: RawChange }[];
 }
@@ -71,8 +80,9 @@ interface Routed {
 export interface WebhookReceiver {
   /**
    * Verifies the signature on the raw bytes and stores the webhook for the worker. A tenant receives it only if the app secret
-   * of its own channel signed it, so that the secret of one channel cannot forge webhooks for another. Changes that concern no
-   * tenant are stored as unrouted. A correctly signed body is never rejected for its content, because the network would repeat
+   * of its own channel signed it, and only for these channels, so that the secret of one channel cannot forge webhooks for another.
+   * Changes that concern no channel whose secret signed are stored as unrouted, with a MAC of the secret that did: they can only be
+   * routed to channels with that secret. A correctly signed body is never rejected for its content, because the network would repeat
    * it for seven days.
    */
   receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt>;
@@ -143,8 +153,8 @@ export function createWebhookReceiver(
     const key = JSON.stringify([numbers, accounts]);
     const remembered = known.get(key);
     if (remembered) {
-      const routed = route(request, signedOwners(request, remembered.owners));
-      if (routed.tenantIds.length > 0 && routed.unrouted.length === 0 && (await deliver(request, remembered, routed)))
+      const routed = route(request, remembered.owners, signedOwners(request, remembered.owners));
+      if (routed.recipients.length > 0 && routed.unrouted.length === 0 && (await deliver(request, remembered, routed)))
         return 'stored';
     }
     for (let lookups = 0; lookups < MAX_LOOKUPS; lookups += 1) {
@@ -153,7 +163,7 @@ export function createWebhookReceiver(
       // If the owners are known and none signed, the body is forged or a secret is outdated; the network will retry.
       const signer = owned.owners.length > 0 ? signed[0]?.appSecret : await signerOf(rawBody, signature);
       if (signer === undefined) return 'forbidden';
-      const routed = route(request, signed);
+      const routed = route(request, owned.owners, signed);
       if (!(await deliver(request, owned, routed))) continue;
       await keepUnrouted(request, routed, signer);
       return 'stored';
@@ -162,9 +172,10 @@ export function createWebhookReceiver(
   }
 
   /** @returns false if the owners have changed, and nothing was stored */
-  async function deliver({ rawBody }: Request, { address }: Owned, { tenantIds }: Routed): Promise<boolean> {
-    if (tenantIds.length === 0) return true;
-    const fresh = await store({ tenantIds, address, digest: sha256(rawBody), body: rawBody });
+  async function deliver({ rawBody }: Request, { address }: Owned, routed: Routed): Promise<boolean> {
+    const { recipients } = routed;
+    if (recipients.length === 0) return true;
+    const fresh = await store({ recipients, address, digest: digestOf(rawBody, routed), body: rawBody });
     if (fresh === 'stale') return false;
     // A lane with many webhooks begins a batch every 100 ms, woken or not; the first signal after a pause is sent at once.
     for (const tenantId of fresh) resources.lanes.wake(INBOX, String(tenantId), 'later');
@@ -204,13 +215,28 @@ function signedOwners({ rawBody, signature }: Request, owners: readonly WebhookO
   return owners.filter(({ appSecret }) => signers.has(appSecret));
 }
 
-function route({ changes }: Request, signed: readonly WebhookOwner[]): Routed {
-  const tenantIds = new Set<number>();
+/**
+ * Identifies repeated deliveries. A body with changes of several apps is delivered by each, with its own signature and for its own channels,
+ * so what some of the owners signed is another webhook for other channels.
+ */
+function digestOf(rawBody: Buffer, { recipients, isWhole }: Routed): Buffer {
+  const digest = sha256(rawBody);
+  if (isWhole) return digest;
+  return sha256(`${digest.toString('hex')} ${recipients.flatMap(({ channelIds }) => channelIds).join()}`);
+}
+
+function route({ changes }: Request, owners: readonly WebhookOwner[], signed: readonly WebhookOwner[]): Routed {
+  const channelIds = new Map<number, Set<number>>();
   const unrouted: { index: number; change: RawChange }[] = [];
   for (const [index, change] of changes.entries()) {
     const channels = channelsOfAddress(change.address, signed);
-    for (const { tenantId } of channels) tenantIds.add(tenantId);
+    for (const { tenantId, channelId } of channels) {
+      const ofTenant = channelIds.get(tenantId);
+      if (ofTenant) ofTenant.add(channelId);
+      else channelIds.set(tenantId, new Set([channelId]));
+    }
     if (channels.length === 0) unrouted.push({ index, change });
   }
-  return { tenantIds: [...tenantIds], unrouted };
+  const recipients = [...channelIds].map(([tenantId, ids]) => ({ tenantId, channelIds: [...ids] }));
+  return { recipients, isWhole: signed.length === owners.length, unrouted };
 }

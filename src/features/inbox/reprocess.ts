@@ -90,9 +90,10 @@ async function requeueReadable(trx: Db, tenantId: number, changes: readonly Wait
   const readable = changes.filter(({ raw, received_at: at }) =>
     readWebhook({ entry: [raw] }, new Date(at)).some(({ updates }) => updates.some(({ kind }) => kind !== 'unhandled')),
   );
-  for (const { id, raw, received_at: at } of readable) {
+  for (const { id, channel_id: channelId, raw, received_at: at } of readable) {
     const body = bodyOf(raw);
-    await requeueWebhook(trx, tenantId, sha256(`${id} ${body}`), newId(), body, at);
+    const channelIds = channelId === null ? null : [channelId];
+    await requeueWebhook(trx, tenantId, channelIds, sha256(`${id} ${body}`), newId(), body, at);
   }
   const idsOf = (rows: readonly WaitingChange[]): string[] => rows.map(({ id }) => id);
   await setRead(trx, tenantId, idsOf(changes), idsOf(readable), VERSION);
@@ -113,13 +114,15 @@ async function routeToOwners(needs: Needs, { id, raw, secret_mac, received_at }:
   const signed = owners.filter(({ appSecret }) =>
     needs.secrets.permanentMac(SECRET_LABEL, appSecret).equals(secret_mac),
   );
-  const tenantIds = [...new Set(channelsOfAddress(address, signed).map(({ tenantId }) => tenantId))];
-  if (tenantIds.length === 0) return [];
+  const channelIds = Map.groupBy(channelsOfAddress(address, signed), ({ tenantId }) => tenantId);
+  if (channelIds.size === 0) return [];
   const body = bodyOf(entry);
   await needs.db.transaction(async trx => {
-    for (const tenantId of tenantIds)
-      await requeueWebhook(trx, tenantId, sha256(`${id} ${body}`), newId(), body, received_at);
+    for (const [tenantId, channels] of channelIds) {
+      const ids = channels.map(({ channelId }) => channelId);
+      await requeueWebhook(trx, tenantId, ids, sha256(`${id} ${body}`), newId(), body, received_at);
+    }
     await setRouted(trx, id);
   });
-  return tenantIds;
+  return [...channelIds.keys()];
 }

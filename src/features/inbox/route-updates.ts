@@ -3,7 +3,7 @@ import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from '../channels/channel.ts';
-import { channelsWithIds } from '../channels/webhook-owners.ts';
+import { channelsWithIds, type TenantPlace } from '../channels/webhook-owners.ts';
 import type { UnhandledChange } from './unhandled-changes.ts';
 
 /** A webhook with its body parsed. */
@@ -11,6 +11,8 @@ export interface ReadableWebhook {
   readonly id: string;
   readonly receivedAt: Date;
   readonly body: unknown;
+  /** The channels to which it may be applied; null: those that own their number. */
+  readonly channelIds: readonly number[] | null;
 }
 
 /** An update with the tenant's channels that it concerns. */
@@ -23,22 +25,29 @@ export interface RoutedUpdate {
   readonly raw: unknown;
 }
 
-/** Reads the updates of webhooks and leaves out those of other tenants, which a webhook may also contain. */
+/**
+ * Reads the updates of webhooks and leaves out those of channels to which the webhook was not routed: of other tenants, and of channels whose
+ * secret did not sign it.
+ */
 export async function routeUpdates(
   db: Db,
   tenantId: number,
   webhooks: readonly ReadableWebhook[],
 ): Promise<RoutedUpdate[]> {
-  const candidates = await channelsWithIds(db, tenantId);
-  return webhooks.flatMap(webhook =>
-    readWebhook(webhook.body, webhook.receivedAt).flatMap(({ field, address, updates, raw }) => {
+  const places = await channelsWithIds(db, tenantId);
+  return webhooks.flatMap(webhook => {
+    const candidates = candidatesFor(webhook, places);
+    return readWebhook(webhook.body, webhook.receivedAt).flatMap(({ field, address, updates, raw }) => {
       const channels = channelsOfAddress(address, candidates).map(({ channel }) => channel);
       // A body that is not JSON has no address, and stays with its tenant.
       if (channels.length === 0 && webhook.body !== undefined) return [];
       return updates.map(update => ({ update, field, channels, webhook, raw }));
-    }),
-  );
+    });
+  });
 }
+
+const candidatesFor = ({ channelIds }: ReadableWebhook, places: readonly TenantPlace[]): readonly TenantPlace[] =>
+  places.filter(({ channel, ownsNumber }) => (channelIds === null ? ownsNumber : channelIds.includes(channel.id)));
 
 export const unhandledOf = (
   { field, channels, webhook }: RoutedUpdate,

@@ -118,6 +118,8 @@ function addTo(sorted: SortedUpdates, { update, channels, webhook }: RoutedUpdat
     case 'status':
       return addStatus(sorted, channelId, update);
     case 'template':
+      // A change that names a number is routed by it, whatever account it is about.
+      if (!channels.some(one => [one.waba_id, one.portfolio_id].includes(update.wabaId))) return false;
       sorted.templates.push(update);
       return true;
     case 'health':

@@ -16,10 +16,16 @@ export interface WebhookAddress {
   readonly version: string;
 }
 
+/** A tenant that a webhook concerns. */
+export interface Recipient {
+  readonly tenantId: number;
+  /** Its channels that the webhook concerns and whose secret signed it. Others must not be changed by it. */
+  readonly channelIds: readonly number[];
+}
+
 /** A raw webhook, as it arrived. */
 export interface NewWebhook {
-  /** The tenants that it concerns. */
-  readonly tenantIds: readonly number[];
+  readonly recipients: readonly Recipient[];
   readonly address: WebhookAddress;
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
@@ -38,9 +44,11 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
   const groups = addresses.map(({ phoneNumberIds, accountIds, version }, index) => ({
     ...{ place: index, phone_number_ids: phoneNumberIds, account_ids: accountIds, version },
   }));
-  const tenantIds = webhooks.flatMap(webhook => webhook.tenantIds);
-  const places = webhooks.flatMap((webhook, index) => webhook.tenantIds.map(() => index + 1));
-  const groupOf = webhooks.flatMap(({ tenantIds: ids, address }) => ids.map(() => addresses.indexOf(address)));
+  const tenantIds = webhooks.flatMap(webhook => webhook.recipients.map(({ tenantId }) => tenantId));
+  // Lists of different lengths do not make an array of arrays; each is cast in its row.
+  const channelIds = webhooks.flatMap(webhook => webhook.recipients.map(one => `{${one.channelIds.join()}}`));
+  const places = webhooks.flatMap((webhook, index) => webhook.recipients.map(() => index + 1));
+  const groupOf = webhooks.flatMap(({ recipients, address }) => recipients.map(() => addresses.indexOf(address)));
   // One body is sent as it is; an array of them is text of twice their length.
   const given = webhooks.length === 1 ? webhooks[0] : undefined;
   const contents = given
@@ -56,10 +64,11 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
       from jsonb_to_recordset(${JSON.stringify(groups)}::jsonb)
         as g (place integer, phone_number_ids text[], account_ids text[], version text)
     ), stored as (
-      insert into inbound_webhooks (tenant_id, digest, id, body)
-      select a.tenant_id, a.digest, a.id, a.body from (
-        select t.tenant_id, w.digest, w.body, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')) as id
-        from unnest(${tenantIds}::bigint[], ${places}::bigint[], ${groupOf}::integer[]) as t (tenant_id, place, address)
+      insert into inbound_webhooks (tenant_id, digest, id, body, channel_ids)
+      select a.tenant_id, a.digest, a.id, a.body, a.channel_ids from (
+        select t.tenant_id, w.digest, w.body, t.channel_ids::bigint[] as channel_ids, message_id_at((extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')) as id
+        from unnest(${tenantIds}::bigint[], ${channelIds}::text[], ${places}::bigint[], ${groupOf}::integer[])
+          as t (tenant_id, channel_ids, place, address)
         join (${contents}) w on w.place = t.place
         where t.address in (select place from addresses where is_current)
         order by t.place offset 0
@@ -72,15 +81,18 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
     select array(select distinct tenant_id from stored) as tenant_ids,
       array(select place from addresses where not is_current) as stale`.execute(db);
   const [{ tenant_ids: fresh, stale } = { tenant_ids: [], stale: [] }] = rows;
-  return webhooks.map(({ tenantIds: ids, address }) =>
-    stale.includes(addresses.indexOf(address)) ? 'stale' : ids.filter(id => fresh.includes(id)),
+  return webhooks.map(({ recipients, address }) =>
+    stale.includes(addresses.indexOf(address))
+      ? 'stale'
+      : recipients.map(({ tenantId }) => tenantId).filter(id => fresh.includes(id)),
   );
 }
 
-/** Queues an earlier change as a webhook, unless it is stored already. */
+/** Queues an earlier change as a webhook, unless it is stored already. @param channelIds null: see `WaitingWebhook` */
 export async function requeueWebhook(
   trx: Db,
   tenantId: number,
+  channelIds: readonly number[] | null,
   digest: Buffer,
   id: string,
   body: Buffer,
@@ -88,8 +100,8 @@ export async function requeueWebhook(
 ): Promise<void> {
   await sql`
     with stored as (
-      insert into inbound_webhooks (tenant_id, digest, id, body, received_at)
-      values (${tenantId}::bigint, ${digest}::bytea, ${id}::uuid, ${body}::bytea, ${receivedAt}::timestamptz)
+      insert into inbound_webhooks (tenant_id, digest, id, body, received_at, channel_ids)
+      values (${tenantId}::bigint, ${digest}::bytea, ${id}::uuid, ${body}::bytea, ${receivedAt}::timestamptz, ${channelIds}::bigint[])
       on conflict (tenant_id, digest) do nothing
       returning tenant_id, id, received_at
     )
@@ -101,6 +113,8 @@ export async function requeueWebhook(
 export interface WaitingWebhook {
   readonly id: string;
   readonly body: Buffer;
+  /** The channels to which it may be applied; null: those that own their number. */
+  readonly channel_ids: readonly number[] | null;
   readonly attempts: number;
   readonly received_at: string;
   /** The database's clock. */
@@ -124,9 +138,10 @@ export async function claimWebhooks(
   maxBytes: number,
 ): Promise<WaitingWebhook[]> {
   const { rows } = await sql<WaitingWebhook>`
-    select q.id, w.body, q.attempts, q.received_at, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
+    select q.id, w.body, w.channel_ids, q.attempts, q.received_at, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
     from waiting_webhooks q
-    cross join lateral (select w.body from inbound_webhooks w where w.tenant_id = q.tenant_id and w.id = q.id offset 0) w
+    cross join lateral (
+      select w.body, w.channel_ids from inbound_webhooks w where w.tenant_id = q.tenant_id and w.id = q.id offset 0) w
     where q.tenant_id = ${tenantId} and q.id = any(array(
       select id from (
         select o.id, sum(octet_length(w.body)) over (order by o.id) - octet_length(w.body) as bytes_before

@@ -34,7 +34,7 @@ const BYTES = Buffer.from('{}');
 
 test('webhooks are described as their row types say', async () => {
   const address = { phoneNumberIds: ['1'], accountIds: ['2'], version: '' };
-  const webhook = { tenantIds: [1], address, digest: BYTES, body: BYTES };
+  const webhook = { recipients: [{ tenantId: 1, channelIds: [1, 2] }], address, digest: BYTES, body: BYTES };
   for (const webhooks of [[webhook], [webhook, webhook]])
     expect(await describeColumns(database.url, db => insertWebhooks(db, webhooks))).toEqual({
       tenant_ids: 'bigint[]',
@@ -44,6 +44,7 @@ test('webhooks are described as their row types say', async () => {
     expect(await describeColumns(database.url, db => claimWebhooks(db, 1, kind, 1, 1))).toEqual({
       id: 'uuid',
       body: 'bytea',
+      channel_ids: 'bigint[]',
       attempts: 'integer',
       received_at: 'timestamp with time zone',
       now_ms: 'double precision',
@@ -63,7 +64,7 @@ test('webhooks are described as their row types say', async () => {
   const lane = { queue: 'inbox', tenantId: 1, key: '1', epoch: 1 };
   expect(await describeColumns(database.url, db => markFailed(db, lane, ID, 'failed', 10))).toBeUndefined();
   expect(
-    await describeColumns(database.url, db => requeueWebhook(db, 1, BYTES, ID, BYTES, new Date().toISOString())),
+    await describeColumns(database.url, db => requeueWebhook(db, 1, [1], BYTES, ID, BYTES, new Date().toISOString())),
   ).toBeUndefined();
   expect(await describeColumns(database.url, db => deleteOldWebhooks(db, new Date().toISOString(), 1))).toEqual({
     count: 'integer',
