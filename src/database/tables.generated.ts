@@ -960,6 +960,7 @@ export interface Outbox {
   contact_id: number;
   dispatched_at: string | null;
   due_at: string | null;
+  first_tried_at: string | null;
   hold_reason: string | null;
   is_window_required: Generated<boolean>;
   message_id: string;

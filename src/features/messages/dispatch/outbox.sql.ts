@@ -9,7 +9,7 @@ import type { QueueFront } from './queue-front.ts';
 
 /**
  * The statements of the outbox. Times are intervals from the database's clock, because the clocks of processes differ. Functions of
- * the database do the work (migrations 0018, 0028, 0076, 0081, 0082), with plans that do not depend on statistics.
+ * the database do the work (migrations 0018, 0028, 0076, 0081, 0082, 0086), with plans that do not depend on statistics.
  */
 
 export interface Claimed {
@@ -21,7 +21,7 @@ export interface Claimed {
   readonly body: string | null;
   readonly content: PublicMessage['content'];
   readonly reply_to_wamid: string | null;
-  /** Since its acceptance. */
+  /** Since its first attempt. */
   readonly age_ms: number;
   readonly phone: string | null;
   /** The business-scoped user id in the channel's portfolio, for a contact without a number. */

@@ -16,12 +16,13 @@ export type Decision =
 const PAIR_LIMIT = 131_056;
 const MAX_BACKOFF_MS = 5 * MINUTE;
 const QUOTA_WAIT_MS = 10 * MINUTE;
-/** The service window, after which a free-form message is useless. */
+/** From the first attempt: the service window, after which a free-form message is useless. */
 const MAX_AGE_MS = DAY;
 
 export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
+  /** Since the first attempt: what was scheduled, or waited behind a paused channel, has not been tried meanwhile. */
   readonly ageMs: number;
   /** Wait for the status of a send without a response. */
   readonly reconcileMs: number;
