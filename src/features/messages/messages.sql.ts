@@ -107,14 +107,16 @@ export const listRetentions = (db: Db): Promise<{ readonly tenant_id: number; re
     .execute();
 
 /**
- * Deletes the oldest messages from before an instant that are not in the outbox, at most `limit`. A trigger deletes their states,
- * network ids and failures; usage counters and statistics stay.
+ * Deletes the oldest messages from before an instant that are not in the outbox, at most `limit`. A scheduled message is as old as
+ * its time: its id has the time of its acceptance. A trigger deletes their states, network ids and failures; usage counters and
+ * statistics stay.
  */
 export async function deleteOldMessages(db: Db, tenantId: number, beforeIso: string, limit: number): Promise<number> {
   const { numAffectedRows } = await sql`
     delete from messages where tenant_id = ${tenantId} and id = any(array(
       select m.id from messages m
       where m.tenant_id = ${tenantId} and m.id < uuid_at(${beforeIso}::timestamptz)
+        and coalesce(m.scheduled_at, '-infinity') < ${beforeIso}::timestamptz
         and not exists (select from outbox o where o.tenant_id = ${tenantId} and o.message_id = m.id)
       order by m.id limit ${limit} for update skip locked))`.execute(db);
   return Number(numAffectedRows ?? 0);

@@ -24,8 +24,32 @@ const counts = async (tenant: TestTenant) =>
       ),
     ),
   );
+const READ = `select count(*) from message_states where tenant_id = $1 and status = 'read'`;
 const usage = (tenant: TestTenant) =>
   countOf(tenant, 'select coalesce(sum(messages), 0) from monthly_usage where tenant_id = $1');
+
+test('the retention of a scheduled message begins with its time, not with its acceptance', async () => {
+  const tenant = await gateway.addTenant();
+  const { db, clock } = gateway.gateway.resources;
+  await db.transaction(trx => updateTenant(trx, tenant.id, { keepMessagesDays: 30 }));
+  const send = {
+    to: { phone: '+4915170000010' },
+    content: { text: { body: 'Later' } },
+    scheduledAt: { instant: new Date(Date.now() + 40 * DAY).toISOString() },
+  };
+  const scheduled = await gateway.mutate('sendMessage', send, 'message { databaseId }', tenant.token);
+  const id = dataOf(scheduled).sendMessage.message.databaseId;
+  const at = (days: number) => applyMessageRetention({ db, clock: { ...clock, now: () => Date.now() + days * DAY } });
+  await gateway.database.query(`update outbox set due_at = now() - interval '1 second' where message_id = $1`, [id]);
+  // No status that comes later competes with the deletion.
+  await eventually(async () => expect(await countOf(tenant, READ)).toBe(1));
+  const left = [];
+  for (const days of [31, 41, 69, 71]) {
+    await at(days);
+    left.push(await countOf(tenant, 'select count(*) from messages where tenant_id = $1'));
+  }
+  expect(left).toEqual([1, 1, 1, 0]);
+});
 
 test('messages past the retention period are deleted with their rows in other tables; counters and other tenants stay', async () => {
   const other = await gateway.addTenant();
@@ -42,8 +66,7 @@ test('messages past the retention period are deleted with their rows in other ta
   const sent = { messages: 3, message_states: 3, message_updates: 3, message_wamids: 3, message_failures: 0 };
   for (const tenant of [gateway.tenant, other])
     await eventually(async () => {
-      const read = `select count(*) from message_states where tenant_id = $1 and status = 'read'`;
-      expect([await countOf(tenant, read), await counts(tenant)]).toEqual([3, sent]);
+      expect([await countOf(tenant, READ), await counts(tenant)]).toEqual([3, sent]);
     });
   const used = await usage(gateway.tenant);
   const { db } = gateway.gateway.resources;
