@@ -3,6 +3,8 @@ import type { MessageRow } from '../messages/message.ts';
 /** Public states of a code. `sending` is internal: the message is not accepted yet. */
 export const STATES = ['live', 'verified', 'exhausted', 'replaced', 'failed', 'expired'] as const;
 export type OtpState = (typeof STATES)[number] | 'sending';
+/** States in which a code verifies nothing any more. */
+export type EndedState = Exclude<OtpState, 'sending' | 'live'>;
 
 /** A one-time password without the code. */
 export interface PublicOtp {
@@ -74,6 +76,8 @@ export interface OtpPlace {
   readonly phoneKey: string;
   readonly purpose: string;
 }
+
+export const MAX_EXPIRY_MINUTES = 60;
 
 /** Maximum number of verification attempts per code; also the table's constraint `otps_attempts_bounded`. */
 export const MAX_ATTEMPTS = 5;

@@ -3,7 +3,7 @@ import type { Phone } from '../../platform/phone.ts';
 import { PHONE_ERROR, phoneOf } from '../contacts/contact.ts';
 import { languageOf } from '../templates/template.ts';
 import { codeFault, codeOf, newCode } from './code.ts';
-import type { OtpPlace } from './otp.ts';
+import { MAX_EXPIRY_MINUTES, type OtpPlace } from './otp.ts';
 
 export type SendKind = 'send' | 'resend';
 
@@ -40,7 +40,6 @@ export interface OtpRequest extends OtpPlace {
 }
 
 export const DEFAULTS = { language: 'en', expiryMinutes: 10, purpose: 'authentication' } as const;
-export const MAX_EXPIRY_MINUTES = 60;
 export const MAX_PURPOSE = 50;
 
 type GivenRequest = Omit<SendOtpInput, 'contactId' | 'channelId'>;

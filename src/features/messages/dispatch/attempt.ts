@@ -8,6 +8,7 @@ import type {
 } from '../../../network/network.ts';
 import { asList, type JsonObject } from '../../../platform/json.ts';
 import type { Resources } from '../../../schema/context.ts';
+import type { EndedState } from '../../otp/otp.ts';
 import { OPTED_OUT } from '../send/outcome.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { personInResponse } from '../statuses/new-identity.ts';
@@ -21,19 +22,27 @@ export type Attempted =
   | (Extract<Decision, { kind: 'sent' }> & { readonly person: NetworkPerson | undefined })
   | (Extract<Decision, { kind: 'retry' }> & { readonly reason: string; readonly inDoubt: boolean });
 
+/** Why a claimed message may not be sent, beside what the claim itself tells. */
+export interface Hindrance {
+  /** The message's category, if the contact has opted out of it. */
+  readonly optedOutCategory?: ConsentedCategory | undefined;
+  /** The state of its one-time code, if that verifies nothing any more. */
+  readonly endedCode?: EndedState | undefined;
+}
+
 /**
  * Submits a message to the network, unless it may no longer be sent.
- * @param optedOutCategory the message's category, if the contact has opted out of it
+ * @param hindrance what was found about the message after it was claimed
  * @param mayCall checked immediately before the request is written
  */
 export async function attempt(
   { network, config, metrics, secrets }: Pick<Resources, 'network' | 'config' | 'metrics' | 'secrets'>,
   credentials: ChannelCredentials,
   message: Claimed,
-  optedOutCategory: ConsentedCategory | undefined,
+  hindrance: Hindrance,
   mayCall: () => boolean,
 ): Promise<Attempted> {
-  const refusal = localRefusal(message, optedOutCategory, config.otp.toOptedOut);
+  const refusal = localRefusal(message, hindrance, config.otp.toOptedOut);
   const outcome = refusal
     ? ({ kind: 'refused', error: refusal } as const)
     : await network.send(
@@ -81,14 +90,14 @@ const refusal = (title: string, details: string): Refusal => ({ code: 0, title, 
 
 /**
  * Why an accepted message may no longer be sent; undefined if it may.
- * @param optedOutCategory the message's category, if the contact has opted out of it
  * @param codesToOptedOut whether one-time codes also go to contacts who opted out
  */
 function localRefusal(
   message: Pick<Claimed, 'sealed' | 'opted_out_at' | 'phone' | 'user_id'>,
-  optedOutCategory: ConsentedCategory | undefined,
+  { optedOutCategory, endedCode }: Hindrance,
   codesToOptedOut: boolean,
 ): Refusal | undefined {
+  if (endedCode !== undefined) return codeRefusal(endedCode);
   // Only one-time codes are sealed.
   const mayBeOptedOut = codesToOptedOut && message.sealed !== null;
   if (message.opted_out_at !== null && !mayBeOptedOut)
@@ -104,4 +113,21 @@ function localRefusal(
       'The contact has no phone number any more, and no user id in the portfolio of the channel.',
     );
   return undefined;
+}
+
+/** Each send is charged, and a code that verifies nothing would only mislead. */
+function codeRefusal(state: EndedState): Refusal {
+  switch (state) {
+    case 'expired':
+      return refusal('Code expired', 'The one-time code expired before the network accepted its message.');
+    case 'replaced':
+      return refusal(
+        'Code replaced',
+        'A later one-time code replaced this one before the network accepted its message.',
+      );
+    case 'verified':
+    case 'exhausted':
+    case 'failed':
+      return refusal('Code ended', `The one-time code was ${state} before the network accepted its message.`);
+  }
 }

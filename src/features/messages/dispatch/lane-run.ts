@@ -2,9 +2,11 @@ import type { Lane, TurnEnd } from '../../../lanes/lane.ts';
 import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
 import type { OpenCredentials } from '../../channels/credentials.ts';
 import { setPaused } from '../../channels/pause.ts';
+import type { EndedState } from '../../otp/otp.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { type Attempted, attempt } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
+import { findEndedCodes } from './ended-codes.sql.ts';
 import { doubtReason, PAIR_LIMIT_REASON, retryReason } from './hold-reason.ts';
 import { parseLane } from './lane.ts';
 import type { LaneMemory } from './lane-memory.ts';
@@ -62,6 +64,8 @@ export class LaneRun {
   #pauseReason: string | undefined;
   /** Messages of the last claim whose contact has opted out of their category. */
   #unwanted: ReadonlyMap<string, ConsentedCategory> = new Map();
+  /** Messages of the last claim whose one-time code verifies nothing any more. */
+  #ended: ReadonlyMap<string, EndedState> = new Map();
 
   constructor(dispatch: Dispatch, lane: Lane, credentials: OpenCredentials, memory: LaneMemory) {
     const { tenantId, channelId } = parseLane(lane.key);
@@ -163,7 +167,15 @@ export class LaneRun {
     const claimed = await this.#dispatch.claims.load(request);
     // Only templates have a category with a separate opt-out.
     const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
-    if (ids.length > 0) this.#unwanted = await findOptedOut(this.#dispatch.resources.db.write, this.#tenantId, ids);
+    // One-time codes, and other templates of their category.
+    const sealedIds = claimed.flatMap(({ sealed, message_id: id }) => (sealed === null ? [] : [id]));
+    const { write } = this.#dispatch.resources.db;
+    const [unwanted, ended] = await Promise.all([
+      ids.length > 0 ? findOptedOut(write, this.#tenantId, ids) : this.#unwanted,
+      sealedIds.length > 0 ? findEndedCodes(write, this.#tenantId, sealedIds) : this.#ended,
+    ]);
+    this.#unwanted = unwanted;
+    this.#ended = ended;
     return claimed;
   }
 
@@ -209,15 +221,19 @@ export class LaneRun {
   #start(message: Claimed): void {
     const { clock, log } = this.#dispatch.resources;
     const now = clock.now();
-    const waitMs = this.#pacing.takePair(message.contact_id, now);
+    const hindrance = {
+      optedOutCategory: this.#unwanted.get(message.message_id),
+      endedCode: this.#ended.get(message.message_id),
+    };
+    // Ended codes make no call: the live code behind them does not wait for its pair's tokens.
+    const waitMs = hindrance.endedCode === undefined ? this.#pacing.takePair(message.contact_id, now) : 0;
     if (waitMs > 0) {
       this.#postpone(message, waitMs, 'not tried', PAIR_LIMIT_REASON);
       return;
     }
     this.#pacing.channel.take(now);
     this.#dispatch.calls += 1;
-    const unwanted = this.#unwanted.get(message.message_id);
-    const call = attempt(this.#dispatch.resources, this.#credentials, message, unwanted, () => this.#lane.mayCall())
+    const call = attempt(this.#dispatch.resources, this.#credentials, message, hindrance, () => this.#lane.mayCall())
       .then(attempted => this.#conclude(message, attempted))
       .catch(error => {
         // A bug, not a response: the message stays leased and is retried.
