@@ -1,3 +1,5 @@
+import type { FieldErrorList } from './errors.ts';
+
 /** Conditions by field and operator, and filters under `and`, `or` and `not`. */
 export type Filter = Readonly<Record<string, unknown>>;
 
@@ -23,3 +25,16 @@ export const MAX_OFFSET = 1_000_000;
 /** Limits of a filter: conditions in all, and levels of `and`, `or` and `not`. */
 export const MAX_CONDITIONS = 20;
 export const MAX_FILTER_DEPTH = 3;
+
+/**
+ * Adds a fault for each null in a filter that chooses what is written. A list ignores such a condition, as an omitted one; here the rest
+ * would choose more than was meant, everything at worst.
+ * @param path of the filter in the input
+ */
+export function refuseNullConditions(filter: Filter, path: string, errors: FieldErrorList): void {
+  for (const [name, value] of Object.entries(filter)) {
+    const at = `${path}.${name}`;
+    if (value === null) errors.add(at, 'May not be null: use isNull, or omit the condition.', 'REQUIRED');
+    else if (typeof value === 'object') refuseNullConditions(value as Filter, at, errors);
+  }
+}

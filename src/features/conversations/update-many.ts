@@ -1,5 +1,5 @@
 import { CodedError, conflict, FieldErrorList, invalid } from '../../core/errors.ts';
-import type { Filter } from '../../core/list-args.ts';
+import { type Filter, refuseNullConditions } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
@@ -65,7 +65,12 @@ class RolledBack extends Error {
 export async function updateConversations(context: Context, input: UpdateConversations): Promise<ConversationBatch> {
   const { target, set } = input;
   if ('ids' in target) checkCount(target.ids);
-  else checkContactFilter(context, target.filter);
+  else {
+    const errors = new FieldErrorList();
+    refuseNullConditions(target.filter, 'target.filter', errors);
+    errors.throwIfAny();
+    checkContactFilter(context, target.filter);
+  }
   await checkChange(context, set, 'set.');
   const batch = await run(context, input);
   context.signals.send('events');

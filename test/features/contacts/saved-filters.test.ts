@@ -50,4 +50,8 @@ test('a saved filter without a name, with a taken one, or with a value that no l
   expect(await userErrors('createSavedFilter', { name: 'taken', filter: {} })).toEqual([['TAKEN', 'name']]);
   expect(await userErrors('createSavedFilter', { name: 'x'.repeat(101), filter: {} })).toEqual([['TOO_LONG', 'name']]);
   expect(await userErrors('createSavedFilter', { name: 'Wrong', filter: { groupId: { eq: 'x' } } })).not.toEqual([]);
+  // It would choose everybody where the filter chooses who gets a campaign.
+  expect(await userErrors('createSavedFilter', { name: 'Empty', filter: { groupId: { eq: null } } })).toEqual([
+    ['REQUIRED', 'filter', 'groupId', 'eq'],
+  ]);
 });

@@ -140,6 +140,19 @@ describe('updateConversations of named conversations', () => {
 });
 
 describe('updateConversations of those that match a filter', () => {
+  test('refuses conditions of null, which a list ignores: they would change more than was meant', async () => {
+    const tenant = await gateway.addTenant();
+    await conversations(gateway, tenant, 2);
+    const filter = { assigneeId: { eq: null }, or: [{ not: { status: null } }, { channelId: { in: null } }] };
+    const refused = await update(gateway, tenant, { target: { filter }, set: { status: 'CLOSED' } });
+    expect(Object.keys(faultsOf(refused)).sort()).toEqual([
+      'target.filter.assigneeId.eq',
+      'target.filter.or.0.not.status',
+      'target.filter.or.1.channelId.in',
+    ]);
+    expect(await updatedEvents(gateway, tenant)).toEqual([]);
+  });
+
   test('changes up to 500 at once', async () => {
     const tenant = await gateway.addTenant();
     const open = await conversations(gateway, tenant, 3);

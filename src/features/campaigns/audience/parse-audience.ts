@@ -1,6 +1,6 @@
 import { type FieldErrorList, invalid } from '../../../core/errors.ts';
 import { inputId } from '../../../core/global-ids.ts';
-import type { Filter } from '../../../core/list-args.ts';
+import { type Filter, refuseNullConditions } from '../../../core/list-args.ts';
 import { callerOf, requireScope, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
 import { oneOf } from '../../../schema/one-of.ts';
@@ -47,6 +47,7 @@ export async function parseAudience(
       return { contactIds: ids };
     }
     case 'filter': {
+      refuseNullConditions(given.value, 'audience.filter', errors);
       contactsWhere(tenantId, given.value);
       return { filter: given.value };
     }

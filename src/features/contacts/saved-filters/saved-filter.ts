@@ -1,5 +1,5 @@
 import { FieldErrorList } from '../../../core/errors.ts';
-import type { Filter } from '../../../core/list-args.ts';
+import { type Filter, refuseNullConditions } from '../../../core/list-args.ts';
 import { isLonger } from '../../../platform/text.ts';
 import { contactsWhere } from '../list.ts';
 
@@ -43,6 +43,7 @@ export function parseSavedFilter(
   const filter = input.filter ?? undefined;
   if (filter && JSON.stringify(filter).length > MAX_FILTER)
     errors.add('filter', `May have at most ${MAX_FILTER} characters as JSON.`, 'TOO_LONG');
+  else if (filter) refuseNullConditions(filter, 'filter', errors);
   errors.throwIfAny();
   // Refuses what a list of contacts would refuse.
   if (filter) contactsWhere(tenantId, filter);
