@@ -1153,8 +1153,10 @@ export interface UnroutedChanges {
 
 export interface WaitingWebhooks {
   attempts: Generated<number>;
+  failures: Generated<number>;
   id: string;
   received_at: Generated<string>;
+  retry_at: Generated<string>;
   tenant_id: number;
 }
 

@@ -17,6 +17,7 @@ import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
 import { isMarketingStopped, recordRefusals } from '../messages/statuses/refusals.ts';
 import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
+import { isTransient } from './is-transient.ts';
 import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
 import { sortUpdates } from './sort-updates.ts';
 import { storeUnhandled, type UnhandledChange } from './unhandled-changes.ts';
@@ -118,13 +119,6 @@ function rejectedCorrections(
 }
 
 /**
- * Transient errors, for which the whole webhook is retried: connection (08), transaction rollback such as a deadlock (40),
- * resources (53), operator intervention such as a time-out or shutdown (57), system (58), internal (XX).
- * PostgreSQL, appendix A: https://www.postgresql.org/docs/current/errcodes-appendix.html
- */
-const TRANSIENT = /^(08|25|40|53|55|57|58|XX)/;
-
-/**
  * Applies updates one by one, each in a savepoint. A failing update is stored as unhandled. Each locks contacts that later ones do not
  * know of, so tenant_usage is locked before the first.
  */
@@ -142,7 +136,7 @@ export async function applyEach(
     try {
       parts.push(await withSavepoint(trx, () => applyUpdates(trx, tenantId, [entry], [], nowMs)));
     } catch (error) {
-      if (isDatabaseFault(error)) throw error;
+      if (isTransient(error)) throw error;
       failed.push(unhandledOf(entry, 'failed', error instanceof Error ? error.message : String(error), entry.raw));
     }
   }
@@ -155,12 +149,4 @@ export async function applyEach(
     channelsWithFiles: [...new Set(parts.flatMap(part => part.channelsWithFiles))],
     unhandled: [...parts.flatMap(({ unhandled }) => unhandled), ...failed],
   };
-}
-
-/** An error without an SQLSTATE is a bug and repeats on every attempt, unless the connection was lost. */
-function isDatabaseFault(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  if (typeof code !== 'string')
-    return error instanceof Error && /Connection terminated|connection timeout/i.test(error.message);
-  return code.length === 5 ? TRANSIENT.test(code) : true;
 }

@@ -9,10 +9,11 @@ import { MEDIA, mediaLane } from '../messages/content/media/keeping/lane.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { syncSoon } from '../templates/sync/request-sync.ts';
 import { applyEach, applyUpdates, NOTHING_APPLIED } from './apply.ts';
+import { giveUp } from './give-up.ts';
+import { isTransient } from './is-transient.ts';
 import { indexPeople } from './people.ts';
-import { readBody } from './read-body.ts';
 import { removeErased } from './remove-erased.ts';
-import { routeUpdates } from './route-updates.ts';
+import { readWaiting, routeUpdates } from './route-updates.ts';
 import { type ClaimKind, claimWebhooks, markFailed, removeProcessed, type WaitingWebhook } from './webhooks.sql.ts';
 
 /**
@@ -27,8 +28,11 @@ const BATCH_BYTES = 1_000_000;
  */
 const SPACING_MS = 150;
 const SMALL_BATCH = 8;
-/** A webhook that fails this often, over some 80 seconds, is given up, with its error stored and logged. */
-const MAX_ATTEMPTS = 10;
+/**
+ * A webhook that fails this often for a reason of its own, over some four and a half minutes, is given up: its changes are kept as
+ * unhandled. Faults of the database do not count, however long they last.
+ */
+const MAX_FAILURES = 10;
 const LINGER_MS = 2 * SECOND;
 
 /** State of a process for its inbox lanes. */
@@ -71,7 +75,7 @@ async function processBatch(
   kind: ClaimKind,
   limit: number,
 ): Promise<number | 'failed'> {
-  const { db, log, metrics, secrets, signals, lanes } = resources;
+  const { db, metrics, secrets, signals, lanes } = resources;
   const { tenantId } = lane;
   const claimed: WaitingWebhook[] = [];
   let applied = NOTHING_APPLIED;
@@ -81,10 +85,7 @@ async function processBatch(
       claimed.push(...(await claimWebhooks(trx, tenantId, kind, limit, BATCH_BYTES)));
       const [first] = claimed;
       if (!first) return;
-      const read = claimed.map(({ id, body, channel_ids: channelIds, received_at: at }) => ({
-        ...{ id, channelIds, receivedAt: new Date(at) },
-        body: readBody(body),
-      }));
+      const read = claimed.map(readWaiting);
       const { webhooks, erased } = await removeErased(trx, secrets, tenantId, read);
       const updates = await routeUpdates(trx, tenantId, webhooks);
       channelIds = updates.flatMap(({ channels }) => channels.map(({ id }) => id));
@@ -103,12 +104,7 @@ async function processBatch(
     if (claimed.length === 0 || error instanceof LaneLost) throw error;
     if (claimed.length > 1) return 'failed';
     const [webhook] = claimed;
-    const reason = error instanceof Error ? error.message : String(error);
-    log.error(
-      { err: error, tenantId, webhookId: webhook?.id, attempt: (webhook?.attempts ?? 0) + 1 },
-      'processing a webhook failed',
-    );
-    if (webhook) await markFailed(db.write, lane, webhook.id, reason, MAX_ATTEMPTS);
+    if (webhook) await noteFailure(resources, lane, webhook, error);
     return 'failed';
   }
   if (claimed.length === 0) return 0;
@@ -122,6 +118,27 @@ async function processBatch(
   await syncSoon(resources, tenantId, applied.accountsToRead);
   await noteWebhooks(tenantId, channelIds, new Date(claimed.at(-1)?.received_at ?? 0));
   return claimed.length;
+}
+
+/** Postpones a webhook that failed, or gives it up. */
+async function noteFailure(resources: Resources, lane: Lane, webhook: WaitingWebhook, error: unknown): Promise<void> {
+  const { db, log } = resources;
+  const { id, attempts, failures } = webhook;
+  const reason = error instanceof Error ? error.message : String(error);
+  const ofItself = isTransient(error) ? 0 : 1;
+  const of = { tenantId: lane.tenantId, webhookId: id };
+  log.error({ ...of, err: error, attempt: attempts + 1, failures: failures + ofItself }, 'processing a webhook failed');
+  if (failures + ofItself >= MAX_FAILURES && ofItself === 1) {
+    try {
+      await giveUp(resources, lane, id, reason);
+      return;
+    } catch (fault) {
+      if (fault instanceof LaneLost) throw fault;
+      // Stays in the queue: nothing else would keep it.
+      log.error({ ...of, err: fault }, 'giving up a webhook failed');
+    }
+  }
+  await markFailed(db.write, lane, id, reason, ofItself);
 }
 
 /** Processes as many webhooks as a batch holds. A failed one is no longer fresh, so the loop does not claim it again. */

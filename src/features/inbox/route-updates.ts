@@ -4,7 +4,9 @@ import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from '../channels/channel.ts';
 import { channelsWithIds, type TenantPlace } from '../channels/webhook-owners.ts';
+import { readBody } from './read-body.ts';
 import type { UnhandledChange } from './unhandled-changes.ts';
+import type { WaitingWebhook } from './webhooks.sql.ts';
 
 /** A webhook with its body parsed. */
 export interface ReadableWebhook {
@@ -24,6 +26,18 @@ export interface RoutedUpdate {
   /** The change that contains the update, as a webhook entry. */
   readonly raw: unknown;
 }
+
+export const readWaiting = ({
+  id,
+  body,
+  channel_ids: channelIds,
+  received_at: at,
+}: WaitingWebhook): ReadableWebhook => ({
+  id,
+  receivedAt: new Date(at),
+  body: readBody(body),
+  channelIds,
+});
 
 /**
  * Reads the updates of webhooks and leaves out those of channels to which the webhook was not routed: of other tenants, and of channels whose

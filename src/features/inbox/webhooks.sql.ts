@@ -116,18 +116,28 @@ export interface WaitingWebhook {
   /** The channels to which it may be applied; null: those that own their number. */
   readonly channel_ids: readonly number[] | null;
   readonly attempts: number;
+  /** Attempts that failed for a reason of its own, and not for a fault of the database. */
+  readonly failures: number;
   readonly received_at: string;
   /** The database's clock. */
   readonly now_ms: number;
 }
 
-/** Webhooks not attempted yet, or failed ones due for a retry (quadratic delay, the last some 81 s after arrival). */
+const WAITING_COLUMNS = sql`q.id, w.body, w.channel_ids, q.attempts, q.failures, q.received_at,
+  floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms`;
+
+/** Webhooks not attempted yet, in order of arrival; or failed ones due for a retry, the one that waits longest first. */
 export type ClaimKind = 'fresh' | 'failed';
 
 const CLAIM_CONDITION = {
   fresh: sql`attempts = 0`,
-  failed: sql`attempts > 0 and received_at + make_interval(secs => attempts * attempts) <= now()`,
+  failed: sql`attempts > 0 and retry_at <= now()`,
 } as const;
+
+const CLAIM_ORDER = { fresh: sql`id`, failed: sql`retry_at, id` } as const;
+
+/** The pause before the next attempt is the square of this in seconds: a minute. An earlier version gives up what it counts to ten. */
+const MAX_BACKOFF_ATTEMPTS = 8;
 
 /** Locks the oldest waiting webhooks: at least one, and little more than `maxBytes` in total. */
 export async function claimWebhooks(
@@ -138,7 +148,7 @@ export async function claimWebhooks(
   maxBytes: number,
 ): Promise<WaitingWebhook[]> {
   const { rows } = await sql<WaitingWebhook>`
-    select q.id, w.body, w.channel_ids, q.attempts, q.received_at, floor(extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms
+    select ${WAITING_COLUMNS}
     from waiting_webhooks q
     cross join lateral (
       select w.body, w.channel_ids from inbound_webhooks w where w.tenant_id = q.tenant_id and w.id = q.id offset 0) w
@@ -147,7 +157,7 @@ export async function claimWebhooks(
         select o.id, sum(octet_length(w.body)) over (order by o.id) - octet_length(w.body) as bytes_before
         from (
           select tenant_id, id from waiting_webhooks
-          where tenant_id = ${tenantId} and ${CLAIM_CONDITION[kind]} order by id limit ${limit}
+          where tenant_id = ${tenantId} and ${CLAIM_CONDITION[kind]} order by ${CLAIM_ORDER[kind]} limit ${limit}
         ) o
         cross join lateral (select w.body from inbound_webhooks w where w.tenant_id = o.tenant_id and w.id = o.id offset 0) w
       ) measured where bytes_before < ${maxBytes}))
@@ -164,18 +174,36 @@ export async function removeProcessed(trx: Db, tenantId: number, ids: readonly s
     .execute();
 }
 
-/** Counts a failed attempt, unless another process has taken over the lane. After `maxAttempts` the webhook is given up. */
-export async function markFailed(db: Db, lane: LaneRef, id: string, error: string, maxAttempts: number): Promise<void> {
+/** Postpones a webhook that failed, unless another process has taken over the lane. @param failures 1 if the reason is its own, else 0 */
+export async function markFailed(db: Db, lane: LaneRef, id: string, error: string, failures: 0 | 1): Promise<void> {
   await sql`
-    with given_up as (
-      delete from waiting_webhooks
-      where tenant_id = ${lane.tenantId} and id = ${id}::uuid and attempts + 1 >= ${maxAttempts} and ${isHeld(lane)} returning id
-    ), kept as (
-      update waiting_webhooks set attempts = attempts + 1
-      where tenant_id = ${lane.tenantId} and id = ${id}::uuid and attempts + 1 < ${maxAttempts} and ${isHeld(lane)} returning id
+    with postponed as (
+      update waiting_webhooks q set attempts = n.attempts, failures = q.failures + ${failures}::integer,
+        retry_at = clock_timestamp() + make_interval(secs => n.attempts * n.attempts)
+      from (
+        select least(attempts + 1, ${MAX_BACKOFF_ATTEMPTS}::integer) as attempts from waiting_webhooks
+        where tenant_id = ${lane.tenantId} and id = ${id}::uuid
+      ) n
+      where q.tenant_id = ${lane.tenantId} and q.id = ${id}::uuid and ${isHeld(lane)} returning q.id
     )
     update inbound_webhooks set error = ${error}::text
-    where tenant_id = ${lane.tenantId} and id in (select id from given_up union all select id from kept)`.execute(db);
+    where tenant_id = ${lane.tenantId} and id in (select id from postponed)`.execute(db);
+}
+
+/** Locks a waiting webhook. @returns undefined if it is no longer waiting */
+export async function lockWaiting(trx: Db, tenantId: number, id: string): Promise<WaitingWebhook | undefined> {
+  const { rows } = await sql<WaitingWebhook>`
+    select ${WAITING_COLUMNS}
+    from waiting_webhooks q join inbound_webhooks w on w.tenant_id = q.tenant_id and w.id = q.id
+    where q.tenant_id = ${tenantId} and q.id = ${id}::uuid for update of q`.execute(trx);
+  return rows[0];
+}
+
+/** Takes a webhook that is given up from the queue. It is not indexed by person, and is found by its error. */
+export async function removeGivenUp(trx: Db, tenantId: number, id: string, error: string): Promise<void> {
+  await sql`
+    with given_up as (delete from waiting_webhooks where tenant_id = ${tenantId} and id = ${id}::uuid)
+    update inbound_webhooks set error = ${error}::text where tenant_id = ${tenantId} and id = ${id}::uuid`.execute(trx);
 }
 
 /** Tenants with waiting webhooks, by a loose index scan; see `Queue.dueLanes`. */

@@ -15,7 +15,9 @@ import {
   insertPeople,
   insertWebhooks,
   listWebhooksOf,
+  lockWaiting,
   markFailed,
+  removeGivenUp,
   requeueWebhook,
   type StoredWebhook,
   type WaitingWebhook,
@@ -46,6 +48,7 @@ test('webhooks are described as their row types say', async () => {
       body: 'bytea',
       channel_ids: 'bigint[]',
       attempts: 'integer',
+      failures: 'integer',
       received_at: 'timestamp with time zone',
       now_ms: 'double precision',
     } satisfies ColumnsOf<WaitingWebhook>);
@@ -62,7 +65,17 @@ test('webhooks are described as their row types say', async () => {
     await describeColumns(database.url, db => rewriteWebhooks(db, 1, [{ id: ID, body: BYTES, people: [1] }])),
   ).toBeUndefined();
   const lane = { queue: 'inbox', tenantId: 1, key: '1', epoch: 1 };
-  expect(await describeColumns(database.url, db => markFailed(db, lane, ID, 'failed', 10))).toBeUndefined();
+  expect(await describeColumns(database.url, db => markFailed(db, lane, ID, 'failed', 1))).toBeUndefined();
+  expect(await describeColumns(database.url, db => removeGivenUp(db, 1, ID, 'failed'))).toBeUndefined();
+  expect(await describeColumns(database.url, db => lockWaiting(db, 1, ID))).toEqual({
+    id: 'uuid',
+    body: 'bytea',
+    channel_ids: 'bigint[]',
+    attempts: 'integer',
+    failures: 'integer',
+    received_at: 'timestamp with time zone',
+    now_ms: 'double precision',
+  } satisfies ColumnsOf<WaitingWebhook>);
   expect(
     await describeColumns(database.url, db => requeueWebhook(db, 1, [1], BYTES, ID, BYTES, new Date().toISOString())),
   ).toBeUndefined();
