@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../../../core/errors.ts';
+import { conflict, invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
@@ -6,13 +6,16 @@ import type { Context } from '../../../schema/context.ts';
 import { contactLoader, identitiesLoader } from '../../contacts/loaders.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
+import { goneFault } from '../content/media/file.ts';
+import { uploadEnd } from '../content/media/store.ts';
+import { contentOfMessage } from '../content/message-content.ts';
 import { cancelWaiting } from '../dispatch/cancel.ts';
 import { laneOf, OUTBOX } from '../dispatch/lane.ts';
 import type { MessageRow } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { setDue } from './scheduled.sql.ts';
-import { type ScheduledAt, scheduledInstant } from './scheduled-at.ts';
+import { fieldOf, type ScheduledAt, scheduledInstant } from './scheduled-at.ts';
 
 interface Change {
   /** Of the message. */
@@ -52,7 +55,9 @@ export async function rescheduleMessage(
   const userId = identities.find(({ kind, ended_at }) => kind === 'user_id' && ended_at === null)?.value ?? null;
   const place = { timeZone: contact?.time_zone ?? null, phone: contact?.phone ?? null, userId };
   const at = scheduledInstant(input.scheduledAt, place, context.clock.now());
+  const fault = known.status === 'scheduled' ? await fileFault(context, known, at) : undefined;
   const message = await changeOnce(context, 'rescheduleMessage', input, async trx => {
+    if (fault !== undefined) throw invalid({ [fieldOf(input.scheduledAt)]: [fault] }, 'OUT_OF_RANGE');
     if (!(await setDue(trx, tenantId, input.id, at))) throw conflict('The message is not scheduled any more.');
     const row = await findMessage(trx, tenantId, input.id);
     const payloadOf = await payloadsOf(trx, tenantId, [row]);
@@ -61,6 +66,15 @@ export async function rescheduleMessage(
   });
   context.signals.send('events');
   return message;
+}
+
+/** Why the file of a message cannot be sent at an instant; undefined if it can, for a link, and if its upload is not known. */
+async function fileFault(context: Context, message: MessageRow, at: string): Promise<string | undefined> {
+  const shape = contentOfMessage(message);
+  const file = shape.kind === 'MediaContent' ? shape.file : shape.kind === 'TemplateContent' ? shape.sentFile : null;
+  if (file?.networkId == null) return undefined;
+  const expiresAt = await uploadEnd(context.db.read, tenantOf(context), file.networkId);
+  return expiresAt === undefined ? undefined : goneFault(expiresAt, at);
 }
 
 const changeOnce = (

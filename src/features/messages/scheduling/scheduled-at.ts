@@ -24,7 +24,7 @@ export function scheduledInstant(
   recipient: Whereabouts,
   nowMs: number,
 ): string {
-  const field = recipientLocalTime == null ? 'scheduledAt.instant' : 'scheduledAt.recipientLocalTime';
+  const field = fieldOf({ recipientLocalTime });
   const atMs =
     recipientLocalTime == null ? Date.parse(instant ?? '') : localMs(recipientLocalTime, zonesOfPerson(recipient));
   if (!Number.isFinite(atMs)) throw invalid({ [field]: ['Must be a time such as 2026-12-24T09:00.'] });
@@ -32,6 +32,10 @@ export function scheduledInstant(
   if (atMs > nowMs + MAX_AHEAD_MS) throw invalid({ [field]: ['May be at most a year ahead.'] }, 'OUT_OF_RANGE');
   return new Date(atMs).toISOString();
 }
+
+/** The input field of a fault. */
+export const fieldOf = ({ recipientLocalTime }: ScheduledAt): string =>
+  recipientLocalTime == null ? 'scheduledAt.instant' : 'scheduledAt.recipientLocalTime';
 
 const localMs = (local: string, zones: readonly string[]): number =>
   LOCAL.test(local) ? instantIn(zones, local) : Number.NaN;

@@ -7,7 +7,7 @@ import { oneOf } from '../../../schema/one-of.ts';
 import { parseContact } from '../../contacts/contact.ts';
 import { scheduledInstant } from '../scheduling/scheduled-at.ts';
 import { checkContact, newAddressee } from './addressee.ts';
-import { type Content, checkTexts, compose, personOf, recipientFields } from './content.ts';
+import { type Content, checkTexts, checkUpload, compose, personOf, recipientFields } from './content.ts';
 import type { SendContext } from './context.sql.ts';
 import { expecting } from './expected-last.ts';
 import { recipientOf, type SendMessageInput } from './message-parts.ts';
@@ -133,7 +133,8 @@ async function checkPerson(
   const zone = read?.contact ? read.contact.time_zone : added?.fields.time_zone;
   const phone = read?.contact?.phone ?? recipient?.phone ?? null;
   const place = { timeZone: zone || null, phone, userId: read?.contact_user_id ?? null };
-  if (scheduledAt) await attempt(() => scheduledInstant(scheduledAt, place, context.clock.now()));
+  const at = scheduledAt && (await attempt(() => scheduledInstant(scheduledAt, place, context.clock.now())));
+  if (content && at) await attempt(() => checkUpload(content, at));
   // A faulty field of the contact is no empty one.
   const person =
     read?.contact ??

@@ -1,7 +1,8 @@
-import { FieldErrorList } from '../../../core/errors.ts';
+import { FieldErrorList, invalid } from '../../../core/errors.ts';
 import type { OutgoingType } from '../../../network/network.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import { isLonger } from '../../../platform/text.ts';
+import { goneFault } from '../content/media/file.ts';
 import type { Addressee } from './accept.sql.ts';
 import { emptyFields, MERGE_FIELDS, mergeFields, unknownFields, unmerged } from './merge-fields.ts';
 import type { ConsentedCategory } from './recipient.sql.ts';
@@ -29,6 +30,8 @@ export interface Content {
   readonly category?: ConsentedCategory | undefined;
   /** The channel of its upload or template; used if the caller names none. */
   readonly channelId?: number | undefined;
+  /** Its upload, which the network deletes at an instant. @see checkUpload */
+  readonly upload?: { readonly field: string; readonly expiresAt: string } | undefined;
   /** The texts by input field. */
   readonly texts: Readonly<Record<string, MergeText>>;
   /** Values of further merge fields by name, beside those of the contact. */
@@ -59,6 +62,12 @@ const isAlwaysLonger = (text: string, maxLength: number): boolean =>
   text.length > maxLength && isLonger(unmerged(text), maxLength);
 
 type Person = Parameters<typeof mergeFields>[1];
+
+/** Rejects an upload that the network will have deleted when the message is sent. @throws VALIDATION_ERROR on its field */
+export function checkUpload({ upload }: Content, scheduledAt: string): void {
+  const fault = upload && goneFault(upload.expiresAt, scheduledAt);
+  if (fault !== undefined) throw invalid({ [upload?.field ?? '']: [fault] });
+}
 
 /** Validates texts before the recipient is known. @throws VALIDATION_ERROR by field */
 export function checkTexts(texts: Content['texts'], mergeValues: Content['mergeValues'] = {}): void {

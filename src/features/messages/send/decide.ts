@@ -11,7 +11,7 @@ import { scheduledInstant } from '../scheduling/scheduled-at.ts';
 import { windowOf } from '../window.ts';
 import type { Addressee, NewSend } from './accept.sql.ts';
 import { addresseeOf } from './addressee.ts';
-import { type Composed, type Content, compose, recipientFields } from './content.ts';
+import { type Composed, type Content, checkUpload, compose, recipientFields } from './content.ts';
 import type { SendContext, SentResult } from './context.sql.ts';
 import { outcomeOf } from './outcome.ts';
 import { refusesOutside, requireWindow } from './permission.ts';
@@ -95,6 +95,7 @@ export async function checkSend(context: Context, prepared: PreparedSend, found:
         userId: null,
       };
   const scheduledAt = when ? scheduledInstant(when, place, found.now_ms) : null;
+  if (scheduledAt !== null) checkUpload(content, scheduledAt);
   const isWindowRequired = content.freeForm && refusesOutside(callerOf(context).tenant, input);
   if (scheduledAt === null && isWindowRequired) requireWindow(found);
   const composed = compose(content, found.contact ?? recipientFields(to), input.removesEmptyFields ?? false);

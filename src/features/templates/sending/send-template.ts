@@ -174,6 +174,7 @@ interface HeaderFile {
   readonly filename: string | null;
   /** The channel of an upload, from which alone it can be sent. */
   readonly channelId: number | undefined;
+  readonly upload: Content['upload'];
 }
 
 /** The file given for the header, before checking that the template has a media header. */
@@ -207,6 +208,7 @@ async function fileOf(
     link: link ?? null,
     filename: name,
     channelId: upload?.channel_id,
+    upload: upload && { field: `${field}.mediaId`, expiresAt: upload.expires_at },
   };
 }
 
@@ -288,6 +290,7 @@ function contentOf(
     category: CONSENT[template.category],
     // The default channel may have changed to another business account, with another template of this name.
     channelId: template.channel_id,
+    upload: file?.upload,
     texts: filling.texts,
     compose(text) {
       checkTexts(filling, text);

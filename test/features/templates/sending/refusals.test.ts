@@ -3,6 +3,8 @@ import { codeOf, dataOf } from '../../../support/answers.ts';
 import type { TestGateway } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
 import { contentFaultsOf } from '../../../support/sending.ts';
+import { mediaOf } from '../../messages/content/media/client.ts';
+import { JPEG } from '../../messages/content/media/files.ts';
 import { ORDER, type Sending, startSending } from '../sending.ts';
 
 let gateway: TestGateway;
@@ -157,4 +159,22 @@ describe('is rejected before anything is sent, with an error of the field:', () 
     const answer = await send({ name: 'plain' }, tenant.token);
     expect(codeOf(answer)).toBe('FEATURE_NOT_AVAILABLE');
   });
+});
+
+test('a header is not scheduled for a time at which the network has deleted its upload', async () => {
+  const header = { image: { mediaId: await mediaOf(gateway).uploaded(JPEG) } };
+  const schedule = (days: number) =>
+    gateway.mutate(
+      'sendMessage',
+      {
+        to: { phone: newPhone() },
+        content: { template: { name: 'picture', language: 'en_US', header } },
+        scheduledAt: { instant: new Date(Date.now() + days * 86_400_000).toISOString() },
+      },
+      'message { status }',
+    );
+  expect(contentFaultsOf(await schedule(60))).toEqual({
+    'header.image.mediaId': [expect.stringContaining('The network deletes the upload at ')],
+  });
+  expect(dataOf(await schedule(20)).sendMessage.message).toEqual({ status: 'SCHEDULED' });
 });

@@ -79,6 +79,12 @@ export const RECEIVED_MS = 7 * DAY;
 /** A file that expires sooner is not sent: its message may wait in a queue. */
 export const MIN_REMAINING_MS = DAY;
 
+/** Why an upload cannot be sent at an instant; undefined if it can. @param expiresAt when the network deletes it */
+export const goneFault = (expiresAt: string, scheduledAt: string): string | undefined =>
+  Date.parse(scheduledAt) + MIN_REMAINING_MS > Date.parse(expiresAt)
+    ? `The network deletes the upload at ${new Date(expiresAt).toISOString()}: schedule the message for at least a day before, or give a link.`
+    : undefined;
+
 /** The file of a message, as far as it is known without a call to the network. */
 export interface MessageFile<Message = MessageRow> {
   readonly kind: MediaType;

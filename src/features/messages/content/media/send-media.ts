@@ -56,6 +56,7 @@ export async function mediaContent(
     freeForm: true,
     // An upload belongs to a channel, which is the default for its send.
     channelId: media?.channel_id,
+    upload: media && { field: 'mediaId', expiresAt: media.expires_at },
     texts,
     compose(text) {
       const merged = text('caption');

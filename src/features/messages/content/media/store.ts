@@ -164,6 +164,18 @@ export const getMedia = async (db: Db, tenantId: number, ids: readonly string[])
     .where('id', '=', eb => eb.fn.any(eb.val(ids)))
     .execute()) as MediaRow[];
 
+/** When the network deletes an upload, by the network's id; undefined if no row knows. */
+export const uploadEnd = async (db: Db, tenantId: number, networkId: string): Promise<string | undefined> =>
+  (
+    await db
+      .selectFrom('media')
+      .select('expires_at')
+      .where('tenant_id', '=', tenantId)
+      .where('network_media_id', '=', networkId)
+      .limit(1)
+      .executeTakeFirst()
+  )?.expires_at;
+
 /** The channel with this id, or the default channel (null). */
 export const findChannel = (
   db: Db,

@@ -1,7 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../../../src/core/global-ids.ts';
 import { MAX_LINK } from '../../../../../src/features/messages/content/media/send-media.ts';
-import { codeOf, dataOf } from '../../../../support/answers.ts';
+import { DAY } from '../../../../../src/platform/clock.ts';
+import { codeOf, dataOf, faultsOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
 import { contentFaultsOf, sendAs } from '../../../../support/sending.ts';
 import { type MediaClient, mediaOf } from './client.ts';
@@ -230,6 +231,27 @@ describe('is rejected by field, and nothing is written', () => {
         'file.mediaId': [expect.stringMatching(words)],
       });
     }
+  });
+
+  test('an upload that the network will have deleted when the message is sent, also when that is rescheduled', async () => {
+    const mediaId = await media.uploaded(JPEG);
+    const later = (days: number) => ({ instant: new Date(Date.now() + days * DAY).toISOString() });
+    const schedule = (days: number, file: object = { mediaId }) =>
+      gateway.mutate(
+        'sendMessage',
+        { to: { phone: TO }, content: { media: { kind: 'IMAGE', file } }, scheduledAt: later(days) },
+        'message { databaseId status }',
+      );
+    const message = /^The network deletes the upload at 20\d\d-.*Z: schedule the message for at least a day before/;
+    for (const days of [60, 29.5])
+      expect(contentFaultsOf(await schedule(days))).toEqual({ 'file.mediaId': [expect.stringMatching(message)] });
+    for (const sent of [await schedule(28), await schedule(60, { link: LINK })])
+      expect(dataOf(sent).sendMessage.message).toMatchObject({ status: 'SCHEDULED' });
+    const { databaseId: id } = dataOf(await schedule(20)).sendMessage.message;
+    const move = (days: number) =>
+      gateway.mutate('rescheduleMessage', { id, scheduledAt: later(days) }, 'message { status }');
+    expect(faultsOf(await move(60))).toEqual({ 'scheduledAt.instant': [expect.stringMatching(message)] });
+    expect(dataOf(await move(25)).rescheduleMessage.message).toEqual({ status: 'SCHEDULED' });
   });
 
   test.each([['neither link nor upload', {}] as const, ['both', { link: LINK, mediaId: 'x' }] as const])(
