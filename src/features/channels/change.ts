@@ -4,7 +4,8 @@ import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
-import { type Keyed, once, onceAfter } from '../tenancy/idempotency/once.ts';
+import { type Keyed, keyOf, once, onceAfter } from '../tenancy/idempotency/once.ts';
+import { settleKey } from '../tenancy/idempotency/store.ts';
 import type { ChannelRow } from './channel.ts';
 import {
   type ConnectChannelInput,
@@ -14,7 +15,7 @@ import {
   storedTwice,
   verifyNumber,
 } from './connect.ts';
-import { type DisconnectedChannel, wakeDisconnected, writeDisconnected } from './disconnect.ts';
+import { cancelQueue, type DisconnectedChannel, type WrittenDisconnected, writeDisconnected } from './disconnect.ts';
 import { writePaused } from './pause.ts';
 import { setPortfolio } from './set-portfolio.ts';
 import { type ChannelSettings, getChannels, lockChannels, writeSettings } from './store.ts';
@@ -146,14 +147,22 @@ export async function disconnectOnce(
   reason: string,
   idempotencyKey: string | null | undefined,
 ): Promise<DisconnectedChannel> {
-  const outcome = await once(context, keyed('disconnectChannel', { id, reason, idempotencyKey } as WithKey<object>), {
-    run: trx => writeDisconnected(trx, tenantOf(context), id, reason),
-    store: ({ cancelled }) => ({ cancelled }),
+  const tenantId = tenantOf(context);
+  const request = keyed('disconnectChannel', { id, reason, idempotencyKey } as WithKey<object>);
+  const written = await once<WrittenDisconnected | DisconnectedChannel>(context, request, {
+    run: trx => writeDisconnected(trx, tenantId, id, reason),
+    // What a repetition is told if this process dies before it has counted.
+    store: one => ({ cancelled: 'waiting' in one ? one.waiting.length : one.cancelled }),
     again: async stored => ({
       channel: await existing(context, id),
       cancelled: (stored as { cancelled: number }).cancelled,
     }),
   });
-  wakeDisconnected(context, tenantOf(context), id);
-  return outcome;
+  if ('cancelled' in written) return written;
+  const { channel, waiting } = written;
+  const cancelled = await cancelQueue(context, tenantId, id, waiting);
+  const key = keyOf(request);
+  if (key !== undefined && cancelled !== waiting.length)
+    await settleKey(context.db.write, tenantId, key, { cancelled }, null);
+  return { channel, cancelled };
 }

@@ -2,9 +2,10 @@ import { notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
-import { cancelWaiting } from '../messages/dispatch/cancel.ts';
+import { cancelMany } from '../messages/dispatch/cancel.ts';
 import { CHANNEL_DISCONNECTED } from '../messages/dispatch/clear-disconnected.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
+import { findDisconnected } from '../messages/dispatch/outbox.sql.ts';
 import type { ChannelRow } from './channel.ts';
 import { disconnect, getChannels } from './store.ts';
 
@@ -12,6 +13,12 @@ export interface DisconnectedChannel {
   readonly channel: ChannelRow;
   /** Number of queued messages that were cancelled. */
   readonly cancelled: number;
+}
+
+/** A channel that is marked as disconnected, and the messages that are to be cancelled. */
+export interface WrittenDisconnected {
+  readonly channel: ChannelRow;
+  readonly waiting: readonly string[];
 }
 
 interface Needs extends Pick<Resources, 'db'> {
@@ -23,27 +30,28 @@ interface Needs extends Pick<Resources, 'db'> {
  * Disconnects a business number. Queued messages are cancelled, each with `message.cancelled`; messages already submitted still
  * receive their response and statuses. Channel, conversations and messages are kept for when the tenant reconnects the number;
  * meanwhile another tenant may connect it. Disconnecting again cancels messages accepted since.
+ *
+ * If the process dies after the channel was marked, its lane cancels the rest.
  * @param reason shown as the channel's statusReason
  * @throws NOT_FOUND
  */
 export async function disconnectChannel(
-  { db, signals, lanes }: Needs,
+  needs: Needs,
   tenantId: number,
   id: number,
   reason: string,
 ): Promise<DisconnectedChannel> {
-  const outcome = await db.transaction(trx => writeDisconnected(trx, tenantId, id, reason));
-  wakeDisconnected({ signals, lanes }, tenantId, id);
-  return outcome;
+  const { channel, waiting } = await needs.db.transaction(trx => writeDisconnected(trx, tenantId, id, reason));
+  return { channel, cancelled: await cancelQueue(needs, tenantId, id, waiting) };
 }
 
-/** The part of `disconnectChannel` within a transaction of the caller; `wakeDisconnected` follows its commit. */
+/** The part of `disconnectChannel` within a transaction of the caller; `cancelQueue` follows its commit. */
 export async function writeDisconnected(
   trx: Db,
   tenantId: number,
   id: number,
   reason: string,
-): Promise<DisconnectedChannel> {
+): Promise<WrittenDisconnected> {
   const changed = await disconnect(trx, tenantId, id, reason);
   const [channel] = changed.length > 0 ? changed : await getChannels(trx, tenantId, [id]);
   if (!channel) throw notFound('Channel');
@@ -52,12 +60,25 @@ export async function writeDisconnected(
     tenantId,
     changed.map(row => ({ type: 'channel.updated', payload: { channel: row } })),
   );
-  const { messageIds } = await cancelWaiting(trx, tenantId, { channelId: id }, CHANNEL_DISCONNECTED);
-  return { channel, cancelled: messageIds.length };
+  return { channel, waiting: await findDisconnected(trx, tenantId, id) };
 }
 
-/** A concurrent send may still be accepted, because it read the channel as active; the lane cancels it. */
-export function wakeDisconnected({ signals, lanes }: Omit<Needs, 'db'>, tenantId: number, id: number): void {
+/**
+ * Cancels the messages in the queue of a disconnected channel. A concurrent send may still be accepted, because it read the channel
+ * as active; the lane cancels it.
+ * @returns how many are cancelled
+ */
+export async function cancelQueue(
+  { db, signals, lanes }: Needs,
+  tenantId: number,
+  id: number,
+  waiting: readonly string[],
+): Promise<number> {
   signals.send('events');
-  lanes.wake(OUTBOX, laneOf(tenantId, id));
+  try {
+    return await cancelMany({ db, signals }, tenantId, waiting, CHANNEL_DISCONNECTED);
+  } finally {
+    // Afterwards: the lane would wait for the same locks.
+    lanes.wake(OUTBOX, laneOf(tenantId, id));
+  }
 }

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { connectChannel } from '../../../src/features/channels/connect.ts';
-import { disconnectChannel } from '../../../src/features/channels/disconnect.ts';
+import { disconnectChannel, writeDisconnected } from '../../../src/features/channels/disconnect.ts';
+import { laneOf, OUTBOX } from '../../../src/features/messages/dispatch/lane.ts';
+import { acceptMessages } from '../../../src/features/messages/send/accept-messages.ts';
+import { textContent } from '../../../src/features/messages/send/send-text.ts';
+import { actFor } from '../../../src/features/tenancy/tenants/act.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
@@ -157,5 +161,67 @@ describe('a channel that is disconnected while its messages are being sent', () 
     await eventually(async () =>
       expect([await inbound(first), await inbound(second)]).toEqual([['To the first'], ['To the second']]),
     );
+  });
+});
+
+describe('a channel with a long queue', () => {
+  /** A tenant whose channel takes minutes for its queue. */
+  async function withQueue(length: number): Promise<{ tenant: TestTenant; channelId: number }> {
+    const tenant = await gateway.addTenant();
+    await connect(tenant, tenant, 1);
+    const context = await actFor(gateway.gateway.resources, tenant.id, 'test', ['messages:send']);
+    if (!context) throw new Error('There is no such tenant.');
+    const request = { operation: 'sendMessages', content: textContent({ text: 'Hi' }) };
+    const input = { to: newPhone(), text: 'Hi' };
+    for (let made = 0; made < length; made += 500) {
+      const requests = Array.from({ length: Math.min(500, length - made) }, () => ({ ...request, input }));
+      for (const outcome of await acceptMessages(context, requests)) expect(outcome).toHaveProperty('message');
+    }
+    const [channel] = await channelsOf(tenant);
+    return { tenant, channelId: Number(channel.databaseId) };
+  }
+  /** Numbers of events of cancelled messages by transaction. */
+  const cancelledByTransaction = async (tenant: TestTenant) =>
+    (
+      await gateway.database.query<{ count: number }>(
+        `select count(*)::int as count from events where tenant_id = $1 and type = 'message.cancelled' group by xid order by 1 desc`,
+        [tenant.id],
+      )
+    ).map(({ count }) => count);
+  const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+
+  test('is emptied in transactions of 500 messages, which readers of the event log wait for', async () => {
+    const { tenant } = await withQueue(1_200);
+    const { cancelled, channel } = await disconnect(tenant);
+    expect(channel.status).toBe('disconnected');
+    const counts = await cancelledByTransaction(tenant);
+    expect([counts.length, counts[0]]).toEqual([3, 500]);
+    expect(sum(counts)).toBe(cancelled);
+    expect(cancelled).toBeGreaterThan(1_000);
+    const [{ beside } = { beside: 0 }] = await gateway.database.query<{ beside: number }>(
+      `select count(*)::int as beside from events e where tenant_id = $1 and type = 'channel.updated' and payload->'channel'->>'status' = 'disconnected'
+         and not exists (select from events c where c.tenant_id = $1 and c.type = 'message.cancelled' and c.xid = e.xid)`,
+      [tenant.id],
+    );
+    expect(beside).toBe(1);
+  });
+
+  test('is emptied by its lane if the process that disconnects it dies, unless it is connected again before', async () => {
+    const [left, again] = [await withQueue(700), await withQueue(10)];
+    const { db, lanes } = gateway.gateway.resources;
+    for (const { tenant, channelId } of [left, again]) {
+      const { waiting } = await db.transaction(trx => writeDisconnected(trx, tenant.id, channelId, 'Moved'));
+      expect(waiting.length).toBeGreaterThan(5);
+      if (tenant === again.tenant) await connect(tenant, tenant);
+      lanes.wake(OUTBOX, laneOf(tenant.id, channelId));
+    }
+    const waits = async ({ tenant }: typeof left) =>
+      gateway.database.query('select from outbox where tenant_id = $1', [tenant.id]);
+    await eventually(async () => expect([await waits(left), await waits(again)]).toEqual([[], []]));
+    // One that was about to be sent is cancelled by a later turn.
+    const counts = await cancelledByTransaction(left.tenant);
+    expect(counts[0]).toBeLessThanOrEqual(500);
+    expect(sum(counts)).toBeGreaterThan(600);
+    expect(await cancelledByTransaction(again.tenant)).toEqual([]);
   });
 });

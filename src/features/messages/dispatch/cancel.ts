@@ -1,14 +1,15 @@
 import type { NewEvent } from '../../../core/events.ts';
-import type { Db } from '../../../database/database.ts';
+import type { Database, Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
+import type { Resources } from '../../../schema/context.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import type { MessageRow } from '../message.ts';
 import { payloadOf } from '../people.sql.ts';
 import { lockOutbound, writeStates } from '../statuses/states.sql.ts';
-import { lockTurns, lockWaiting, settle, type WaitingTarget } from './outbox.sql.ts';
+import { countCancelled, lockTurns, lockWaiting, settle, type WaitingTarget } from './outbox.sql.ts';
 
-/** Messages cancelled per set of statements. */
-const BATCH = 1_000;
+/** Messages cancelled in one transaction. */
+const BATCH = 500;
 
 export interface Cancelled {
   readonly messageIds: readonly string[];
@@ -21,6 +22,7 @@ export interface Cancelled {
  * that the network may have accepted is left to its status webhook. The code of a cancelled one-time password fails.
  *
  * Lock order: message_states by id, then the outbox by position, to avoid deadlocks.
+ * @param target about a thousand messages at most: readers of the event log, of all tenants, wait for the end of the transaction
  * @param reason shown to people as the details of the message's error
  */
 export async function cancelWaiting(
@@ -32,29 +34,50 @@ export async function cancelWaiting(
   const waiting = await lockWaiting(trx, tenantId, target);
   if (waiting.length === 0) return { messageIds: [], releasedChannelIds: [] };
   const now = await lockTurns(trx, tenantId, waiting, 'waiting');
-  const messageIds: string[] = [];
-  const released = new Set<number>();
-  for (let from = 0; from < waiting.length; from += BATCH) {
-    const refs = waiting.slice(from, from + BATCH).map(messageId => ({ tenantId, messageId }));
-    const rows = await lockOutbound(trx, refs);
-    // A lane may have claimed some before they were locked: only those that leave the outbox here are cancelled.
-    const settled = await settle(trx, refs, 'waiting');
-    const left = new Set(settled.map(row => row.message_id));
-    for (const { channel_id, is_released } of settled) if (is_released) released.add(channel_id);
-    const cancelled = rows.filter(({ row }) => left.has(row.id)).map(({ row }) => cancelledRow(row, reason, now));
-    await writeStates(
-      trx,
-      cancelled.map(row => ({ tenantId, row })),
-    );
-    await append(
-      trx,
-      tenantId,
-      cancelled.map((row): NewEvent => ({ type: 'message.cancelled', payload: payloadOf(row) })),
-    );
-    await failCodes(trx, tenantId, cancelled);
-    messageIds.push(...cancelled.map(row => row.id));
+  const refs = waiting.map(messageId => ({ tenantId, messageId }));
+  const rows = await lockOutbound(trx, refs);
+  // A lane may have claimed some before they were locked: only those that leave the outbox here are cancelled.
+  const settled = await settle(trx, refs, 'waiting');
+  const left = new Set(settled.map(row => row.message_id));
+  const cancelled = rows.filter(({ row }) => left.has(row.id)).map(({ row }) => cancelledRow(row, reason, now));
+  await writeStates(
+    trx,
+    cancelled.map(row => ({ tenantId, row })),
+  );
+  await append(
+    trx,
+    tenantId,
+    cancelled.map((row): NewEvent => ({ type: 'message.cancelled', payload: payloadOf(row) })),
+  );
+  await failCodes(trx, tenantId, cancelled);
+  const released = settled.filter(row => row.is_released).map(row => row.channel_id);
+  return { messageIds: cancelled.map(row => row.id), releasedChannelIds: [...new Set(released)] };
+}
+
+/**
+ * Like `cancelWaiting`, for any number of messages, in transactions of 500: readers of the event log cannot pass one that has
+ * written, so that a long one holds up subscriptions, webhooks and bots of all tenants.
+ * @param messageIds the last of the queue first, so that no message gets the turn of a cancelled one before it is cancelled itself
+ * @param signal ends it after the current batch
+ * @returns how many of them are cancelled, also by others meanwhile
+ */
+export async function cancelMany(
+  { db, signals }: { readonly db: Database; readonly signals: Pick<Resources['signals'], 'send'> },
+  tenantId: number,
+  messageIds: readonly string[],
+  reason: string,
+  signal?: AbortSignal,
+): Promise<number> {
+  let count = 0;
+  for (let from = 0; from < messageIds.length && !signal?.aborted; from += BATCH) {
+    const batch = messageIds.slice(from, from + BATCH);
+    count += await db.transaction(async trx => {
+      await cancelWaiting(trx, tenantId, { messageIds: batch }, reason);
+      return countCancelled(trx, tenantId, batch);
+    });
+    signals.send('events');
   }
-  return { messageIds, releasedChannelIds: [...released] };
+  return count;
 }
 
 const cancelledRow = (row: MessageRow, reason: string, nowIso: string): MessageRow => ({

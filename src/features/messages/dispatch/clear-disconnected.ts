@@ -3,8 +3,8 @@ import type { Lane } from '../../../lanes/lane.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { applyStatuses } from '../statuses/apply-statuses.ts';
 import { lockOutbound } from '../statuses/states.sql.ts';
-import { cancelWaiting } from './cancel.ts';
-import { findDoubtful } from './outbox.sql.ts';
+import { cancelMany } from './cancel.ts';
+import { findDisconnected, findDoubtful } from './outbox.sql.ts';
 
 /** Error details of messages that are cancelled for this reason. */
 export const CHANNEL_DISCONNECTED = 'The channel was disconnected before the message was sent.';
@@ -19,8 +19,8 @@ const UNKNOWN = {
 const BATCH = 500;
 
 /**
- * Cancels messages that were accepted or postponed after their channel was disconnected, and fails those that the network may have
- * accepted, after `doubtMs` without a status.
+ * Cancels messages that were accepted or postponed after their channel was disconnected, or that the process which disconnected it
+ * left when it died, and fails those that the network may have accepted, after `doubtMs` without a status.
  */
 export async function clearDisconnected(
   { db, signals, clock }: Pick<Resources, 'db' | 'signals' | 'clock'>,
@@ -29,9 +29,9 @@ export async function clearDisconnected(
   channelId: number,
   doubtMs: number,
 ): Promise<void> {
-  // A separate transaction, to avoid deadlocks: it locks outbox rows, before the states of doubtful messages are locked.
-  await db.transaction(trx => cancelWaiting(trx, tenantId, { channelId }, CHANNEL_DISCONNECTED));
-  signals.send('events');
+  // Separate transactions, to avoid deadlocks: they lock outbox rows, before the states of doubtful messages are locked.
+  const waiting = await findDisconnected(db.write, tenantId, channelId);
+  await cancelMany({ db, signals }, tenantId, waiting, CHANNEL_DISCONNECTED, signal);
   let count = BATCH;
   while (count === BATCH && !signal.aborted) {
     count = await db.transaction(async trx => {

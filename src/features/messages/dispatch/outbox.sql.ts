@@ -209,36 +209,57 @@ export async function forgetDispatch(trx: Db, tenantId: number, messageIds: read
     .execute();
 }
 
-/** The messages to cancel: of a channel, of a contact, or with these ids. */
-export type WaitingTarget =
-  | { readonly channelId: number }
-  | { readonly contactId: number }
-  | { readonly messageIds: readonly string[] };
+/** The messages to cancel. */
+export interface WaitingTarget {
+  readonly messageIds: readonly string[];
+}
 
 /**
- * Locks the states of messages that were not submitted to the network. All at once, although they are cancelled in batches: in the
- * lock order, the states of a later batch come before the outbox rows of an earlier one.
- * @returns their ids, in order
+ * Finds the messages of a disconnected channel that were not submitted to the network, the last of the queue first. The channel is
+ * read in the same statement: a message that was accepted after the number had been connected again is never among them.
  */
-export async function lockWaiting(trx: Db, tenantId: number, target: WaitingTarget): Promise<string[]> {
+export async function findDisconnected(db: Db, tenantId: number, channelId: number): Promise<string[]> {
+  const rows = await db
+    .selectFrom('outbox as o')
+    .innerJoin('channels as c', join =>
+      join.onRef('c.tenant_id', '=', 'o.tenant_id').onRef('c.id', '=', 'o.channel_id'),
+    )
+    .select('o.message_id')
+    .where('o.tenant_id', '=', tenantId)
+    .where('o.channel_id', '=', channelId)
+    .where('o.dispatched_at', 'is', null)
+    .where('c.status', '=', 'disconnected')
+    .orderBy('o.position', 'desc')
+    .execute();
+  return rows.map(row => row.message_id);
+}
+
+/** Locks the states of messages that were not submitted to the network. @returns their ids, in order */
+export async function lockWaiting(trx: Db, tenantId: number, { messageIds }: WaitingTarget): Promise<string[]> {
   const rows = await trx
     .selectFrom('outbox')
     .select('message_id')
     .where('tenant_id', '=', tenantId)
-    .where(eb =>
-      'channelId' in target
-        ? eb('channel_id', '=', target.channelId)
-        : 'contactId' in target
-          ? eb('contact_id', '=', target.contactId)
-          : eb('message_id', '=', eb.fn.any(eb.val(target.messageIds))),
-    )
+    .where('message_id', '=', eb => eb.fn.any(eb.val(messageIds)))
     .where('dispatched_at', 'is', null)
     .orderBy('message_id')
     .execute();
-  const messageIds = rows.map(row => row.message_id);
-  if (messageIds.length > 0)
-    await sql`select lock_states(${tenantsOf(tenantId, messageIds)}, ${messageIds}::uuid[])`.execute(trx);
-  return messageIds;
+  const waiting = rows.map(row => row.message_id);
+  if (waiting.length > 0)
+    await sql`select lock_states(${tenantsOf(tenantId, waiting)}, ${waiting}::uuid[])`.execute(trx);
+  return waiting;
+}
+
+/** @returns how many of the messages are cancelled */
+export async function countCancelled(db: Db, tenantId: number, messageIds: readonly string[]): Promise<number> {
+  const { count } = await db
+    .selectFrom('message_states')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('tenant_id', '=', tenantId)
+    .where('message_id', '=', eb => eb.fn.any(eb.val(messageIds)))
+    .where('status', '=', 'cancelled')
+    .executeTakeFirstOrThrow();
+  return count;
 }
 
 /** The tenant, repeated for each message. */

@@ -95,6 +95,7 @@ test('a status during the clearing of its disconnected channel causes no deadloc
     `update outbox set dispatched_at = clock_timestamp() - interval '1 hour' where tenant_id = $1 and message_id = $2`,
     [gateway.tenant.id, first],
   );
+  await gateway.database.query(`update channels set status = 'disconnected' where tenant_id = $1`, [gateway.tenant.id]);
   const { resources } = gateway.gateway;
   const { clearing } = await resources.db.transaction(async trx => {
     await sql`select from message_states where tenant_id = ${gateway.tenant.id} and message_id = ${first} for update`.execute(
