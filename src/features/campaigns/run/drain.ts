@@ -1,6 +1,6 @@
 import { CodedError } from '../../../core/errors.ts';
 import type { Drain, Lane } from '../../../lanes/lane.ts';
-import { MINUTE, SECOND } from '../../../platform/clock.ts';
+import { instantOf, MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
 import { OUTBOX, laneOf as outboxLaneOf, PRIORITY } from '../../messages/dispatch/lane.ts';
 import { TokenBucket } from '../../messages/dispatch/pacing.ts';
@@ -187,7 +187,7 @@ class CampaignTurn {
   }
 
   #tokens(rate: number): number {
-    const nowMs = this.#context.clock.now();
+    const { monotonicMs: nowMs } = instantOf(this.#context.clock);
     if (!this.#bucket || this.#bucketRate !== rate) {
       this.#bucket = new TokenBucket(rate, Math.max(1, rate), nowMs);
       this.#bucketRate = rate;
@@ -196,7 +196,7 @@ class CampaignTurn {
   }
 
   #spend(count: number): void {
-    const nowMs = this.#context.clock.now();
+    const { monotonicMs: nowMs } = instantOf(this.#context.clock);
     for (let spent = 0; spent < count; spent += 1) this.#bucket?.take(nowMs);
   }
 

@@ -1,4 +1,4 @@
-import { SECOND } from '../../../platform/clock.ts';
+import { type Instant, SECOND } from '../../../platform/clock.ts';
 import { Pacing } from './pacing.ts';
 import { QueueFront } from './queue-front.ts';
 
@@ -9,19 +9,25 @@ import { QueueFront } from './queue-front.ts';
 export class LaneMemory {
   readonly front = new QueueFront();
   #pacing: Pacing | undefined;
-  #holdUntilMs = 0;
+  /** By each clock. Open before the first hold, whatever the clocks show. */
+  #holdUntil: Instant = { wallMs: Number.NEGATIVE_INFINITY, monotonicMs: Number.NEGATIVE_INFINITY };
   #failures = 0;
   #holdReason = '';
 
-  /** The lane's buckets; new ones when the channel's rate has changed. */
-  pacing(messagesPerSecond: number, nowMs: number): Pacing {
-    if (this.#pacing?.messagesPerSecond !== messagesPerSecond) this.#pacing = new Pacing(messagesPerSecond, nowMs);
+  /** The lane's buckets; new ones when the channel's rate has changed. @param monotonicMs see `Pacing` */
+  pacing(messagesPerSecond: number, monotonicMs: number): Pacing {
+    if (this.#pacing?.messagesPerSecond !== messagesPerSecond)
+      this.#pacing = new Pacing(messagesPerSecond, monotonicMs);
     return this.#pacing;
   }
 
-  /** Milliseconds until the circuit breaker closes; 0 if it is closed. */
-  holdMs(nowMs: number): number {
-    return Math.max(0, this.#holdUntilMs - nowMs);
+  /**
+   * Milliseconds until the circuit breaker closes; 0 if it is closed. The clock that says less counts: the wall clock may be set
+   * back, and the monotonic one stops while a machine is suspended.
+   */
+  holdMs(now: Instant): number {
+    const { wallMs, monotonicMs } = this.#holdUntil;
+    return Math.max(0, Math.min(wallMs - now.wallMs, monotonicMs - now.monotonicMs));
   }
 
   /** The network's error that opened the circuit breaker. */
@@ -33,11 +39,12 @@ export class LaneMemory {
    * Opens the circuit breaker after an error of the channel: for the time that the network requested, or with exponential
    * backoff.
    */
-  hold(afterMs: number, how: 'briefly' | 'throughout', reason: string, nowMs: number): void {
+  hold(afterMs: number, how: 'briefly' | 'throughout', reason: string, now: Instant): void {
     this.#failures += 1;
     this.#holdReason = reason;
     const ms = how === 'throughout' ? afterMs : Math.min(afterMs, 2 ** Math.min(this.#failures, 8) * SECOND);
-    this.#holdUntilMs = Math.max(this.#holdUntilMs, nowMs + ms);
+    const longest = Math.max(ms, this.holdMs(now));
+    this.#holdUntil = { wallMs: now.wallMs + longest, monotonicMs: now.monotonicMs + longest };
   }
 
   /** Resets the backoff after an accepted message. */

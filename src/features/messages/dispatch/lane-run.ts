@@ -1,5 +1,5 @@
 import type { Lane, TurnEnd } from '../../../lanes/lane.ts';
-import { exponentialBackoffMs, SECOND } from '../../../platform/clock.ts';
+import { exponentialBackoffMs, hasPassed, type Instant, instantOf, SECOND } from '../../../platform/clock.ts';
 import type { OpenCredentials } from '../../channels/credentials.ts';
 import { setPaused } from '../../channels/pause.ts';
 import type { EndedState } from '../../otp/otp.ts';
@@ -48,7 +48,7 @@ export class LaneRun {
   readonly #memory: LaneMemory;
   #pacing: Pacing;
   /** When the channel was read last. */
-  #readAtMs: number;
+  #readAt: Instant;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #writes = new Set<Promise<void>>();
   /** Aborted to end the wait for a change. */
@@ -75,8 +75,8 @@ export class LaneRun {
     this.#channelId = channelId;
     this.#credentials = credentials;
     this.#memory = memory;
-    this.#readAtMs = dispatch.resources.clock.now();
-    this.#pacing = memory.pacing(credentials.messagesPerSecond, this.#readAtMs);
+    this.#readAt = instantOf(dispatch.resources.clock);
+    this.#pacing = memory.pacing(credentials.messagesPerSecond, this.#readAt.monotonicMs);
   }
 
   async loop(): Promise<TurnEnd> {
@@ -85,8 +85,8 @@ export class LaneRun {
     if (this.#lane.isTakeover) await extendDoubt(db.write, this.#lane);
     while ((await this.#lane.ready()) && this.#pauseReason === undefined) {
       if (this.#lane.isTurnOver()) return 'more';
-      const now = clock.now();
-      if (now - this.#readAtMs >= CHANNEL_READ_MS && !(await this.#readChannel(now))) return undefined;
+      const now = instantOf(clock);
+      if (hasPassed(clock, this.#readAt, CHANNEL_READ_MS) && !(await this.#readChannel(now))) return undefined;
       const holdMs = this.#memory.holdMs(now);
       if (holdMs > LINGER_MS) return { pauseMs: holdMs, error: this.#memory.holdReason };
       if (holdMs > 0) {
@@ -100,9 +100,9 @@ export class LaneRun {
         continue;
       }
       const slots = this.#freeSlots();
-      const remaining = Math.min(slots, this.#pacing.channel.available(now));
+      const remaining = Math.min(slots, this.#pacing.channel.available(now.monotonicMs));
       if (remaining < 1) {
-        await this.#untilChange(slots < 1 ? LINGER_MS : this.#pacing.channel.waitMs(now));
+        await this.#untilChange(slots < 1 ? LINGER_MS : this.#pacing.channel.waitMs(now.monotonicMs));
         continue;
       }
       const isWoken = this.#lane.takeWakeUp();
@@ -125,12 +125,12 @@ export class LaneRun {
   }
 
   /** Reads the channel again, because a turn may last for hours. @returns false if it no longer sends */
-  async #readChannel(now: number): Promise<boolean> {
+  async #readChannel(now: Instant): Promise<boolean> {
     const channel = await this.#dispatch.channels.load({ tenantId: this.#tenantId, channelId: this.#channelId });
     if (channel?.status !== 'active') return false;
     this.#credentials = channel;
-    this.#pacing = this.#memory.pacing(channel.messagesPerSecond, now);
-    this.#readAtMs = now;
+    this.#pacing = this.#memory.pacing(channel.messagesPerSecond, now.monotonicMs);
+    this.#readAt = now;
     return true;
   }
 
@@ -220,18 +220,18 @@ export class LaneRun {
 
   #start(message: Claimed): void {
     const { clock, log } = this.#dispatch.resources;
-    const now = clock.now();
+    const { monotonicMs } = instantOf(clock);
     const hindrance = {
       optedOutCategory: this.#unwanted.get(message.message_id),
       endedCode: this.#ended.get(message.message_id),
     };
     // Ended codes make no call: the live code behind them does not wait for its pair's tokens.
-    const waitMs = hindrance.endedCode === undefined ? this.#pacing.takePair(message.contact_id, now) : 0;
+    const waitMs = hindrance.endedCode === undefined ? this.#pacing.takePair(message.contact_id, monotonicMs) : 0;
     if (waitMs > 0) {
       this.#postpone(message, waitMs, 'not tried', PAIR_LIMIT_REASON);
       return;
     }
-    this.#pacing.channel.take(now);
+    this.#pacing.channel.take(monotonicMs);
     this.#dispatch.calls += 1;
     const call = attempt(this.#dispatch.resources, this.#credentials, message, hindrance, () => this.#lane.mayCall())
       .then(attempted => this.#conclude(message, attempted))
@@ -248,8 +248,8 @@ export class LaneRun {
   }
 
   #conclude(message: Claimed, attempted: Attempted): void {
-    const now = this.#dispatch.resources.clock.now();
-    const ref = { tenantId: this.#tenantId, messageId: message.message_id, at: new Date(now).toISOString() };
+    const now = instantOf(this.#dispatch.resources.clock);
+    const ref = { tenantId: this.#tenantId, messageId: message.message_id, at: new Date(now.wallMs).toISOString() };
     switch (attempted.kind) {
       case 'withheld':
         this.#postpone(message, 0, 'not tried');

@@ -3,7 +3,7 @@ import { SECOND } from '../../../platform/clock.ts';
 /** Tolerance for rounding errors of fractional tokens. */
 const ROUNDING = 1e-6;
 
-/** A token bucket: `rate` tokens a second, up to `burst` at once. */
+/** A token bucket: `rate` tokens a second, up to `burst` at once. Times are of a clock that is never set back. */
 export class TokenBucket {
   readonly #perMs: number;
   readonly #burst: number;
@@ -60,7 +60,10 @@ interface Pair {
   freeMs: number;
 }
 
-/** Rate limits of a channel: in total, and to each person. */
+/**
+ * Rate limits of a channel: in total, and to each person. Times are of the monotonic clock: a wall clock that is set back would stop
+ * the channel for as long as the jump. After a suspension, in which this clock stops, a limit lasts no longer than before it.
+ */
 export class Pacing {
   readonly channel: TokenBucket;
   readonly messagesPerSecond: number;

@@ -42,3 +42,20 @@ test.each(MINUTES.map((minutes, index) => [minutes, index]))(
     expect(Math.max(0, ...waits)).toBeLessThan(60);
   },
 );
+
+test('a process whose clock is set back while it runs goes on sending', async () => {
+  let offset = 0;
+  const gateway = await startGateway({ clock: { now: () => Date.now() + offset } });
+  try {
+    const send = (to: string) => gateway.graphql(SEND, { to });
+    const isSent = (to: string) =>
+      eventually(() => expect(gateway.emulator.sent({ to, limit: 0 }).matched).toBe(1), 60_000);
+    dataOf(await send('+14155557001'));
+    await isSent('+14155557001');
+    offset = -10 * 60_000;
+    dataOf(await send('+14155557002'));
+    await isSent('+14155557002');
+  } finally {
+    await gateway.stop();
+  }
+});

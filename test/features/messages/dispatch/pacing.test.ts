@@ -102,28 +102,45 @@ describe('of a channel', () => {
 });
 
 describe('the circuit breaker of a lane', () => {
+  /** An instant by clocks that agree. */
+  const at = (ms: number) => ({ wallMs: ms, monotonicMs: ms });
+
   test('holds longer with every consecutive failure, up to the requested time, and is closed by a success', () => {
     const memory = new LaneMemory();
     let now = 0;
     const holds = [1, 2, 3, 4, 5].map(() => {
-      memory.hold(20 * SECOND, 'briefly', 'a fault', now);
-      const ms = memory.holdMs(now);
+      memory.hold(20 * SECOND, 'briefly', 'a fault', at(now));
+      const ms = memory.holdMs(at(now));
       now += ms;
-      expect(memory.holdMs(now)).toBe(0);
+      expect(memory.holdMs(at(now))).toBe(0);
       return ms / SECOND;
     });
     expect(holds).toEqual([2, 4, 8, 16, 20]);
     memory.succeeded();
-    memory.hold(20 * SECOND, 'briefly', 'a fault', now);
-    expect(memory.holdMs(now)).toBe(2 * SECOND);
+    memory.hold(20 * SECOND, 'briefly', 'a fault', at(now));
+    expect(memory.holdMs(at(now))).toBe(2 * SECOND);
   });
 
   test('lasts as long as the network requires; a later, shorter requirement does not shorten it', () => {
     const memory = new LaneMemory();
-    memory.hold(10 * MINUTE, 'throughout', 'a fault', 0);
-    memory.hold(SECOND, 'briefly', 'a fault', 0);
+    memory.hold(10 * MINUTE, 'throughout', 'a fault', at(0));
+    memory.hold(SECOND, 'briefly', 'a fault', at(0));
     memory.succeeded();
-    expect([memory.holdMs(0), memory.holdMs(9 * MINUTE), memory.holdMs(10 * MINUTE)]).toEqual([10 * MINUTE, MINUTE, 0]);
+    expect([memory.holdMs(at(0)), memory.holdMs(at(9 * MINUTE)), memory.holdMs(at(10 * MINUTE))]).toEqual([
+      10 * MINUTE,
+      MINUTE,
+      0,
+    ]);
+  });
+
+  test('ends by the clock that says it first: one may be set back, the other stops while the machine is suspended', () => {
+    const memory = new LaneMemory();
+    memory.hold(10 * MINUTE, 'throughout', 'a fault', at(0));
+    expect(memory.holdMs({ wallMs: -60 * MINUTE, monotonicMs: 4 * MINUTE })).toBe(6 * MINUTE);
+    expect(memory.holdMs({ wallMs: 4 * MINUTE, monotonicMs: 0 })).toBe(6 * MINUTE);
+    memory.hold(SECOND, 'briefly', 'a fault', { wallMs: -60 * MINUTE, monotonicMs: 4 * MINUTE });
+    expect(memory.holdMs({ wallMs: -55 * MINUTE, monotonicMs: 9 * MINUTE })).toBe(MINUTE);
+    expect(memory.holdMs({ wallMs: -54 * MINUTE, monotonicMs: 10 * MINUTE })).toBe(0);
   });
 
   test('buckets survive a turn of the lane, unless the channel’s rate changes', () => {
