@@ -18,27 +18,45 @@ import { PreconditionFailed } from './request.ts';
 
 /**
  * Result of a write: the message; `later` if it has to follow another send of its batch; `alone` if it was left out or the batch
- * failed, and has to be retried by itself.
+ * failed, or if it follows such a send to the same recipient, and has to be retried by itself, in order.
  */
 export type Written = MessageRow | 'later' | 'alone';
 
-/** Accepts decided sends of one tenant in one statement. One that fails, or would wait for a lock, is left out, and others are not affected. */
+/**
+ * Accepts decided sends of one tenant in one statement. One that fails, or would wait for a lock, is left out, and those to other
+ * recipients are not affected.
+ */
 export async function writeTogether(context: Context, sends: readonly DecidedSend[]): Promise<Written[]> {
   const isLater = laterOnes(sends);
-  const written = sends.map((_, index): Written => (isLater[index] ? 'later' : 'alone'));
-  const chosen = [...sends.keys()].filter(index => !isLater[index] && mayShare(sends[index]));
+  // Recipients of sends that are written alone, after this statement: what follows to them waits too, to keep the order.
+  const held = new Set<string>();
+  const chosen: number[] = [];
+  const written = sends.map((send, index): Written => {
+    if (held.has(recipientOf(send))) return 'alone';
+    if (isLater[index]) return 'later';
+    if (mayShare(send)) chosen.push(index);
+    else held.add(recipientOf(send));
+    return 'alone';
+  });
   if (chosen.length === 0) return written;
   const rows = await insertFitting(
     context,
     chosen.map(index => sends[index] as DecidedSend),
   );
   for (const [place, row] of rows) written[chosen[place] as number] = row;
-  return written;
+  // The same for sends that the statement left out: those that would follow in another statement.
+  return written.map((what, index) => {
+    const recipient = recipientOf(sends[index] as DecidedSend);
+    if (what === 'alone') held.add(recipient);
+    return what === 'later' && held.has(recipient) ? 'alone' : what;
+  });
 }
 
 /** Whether one statement can accept the send: others need a transaction. */
-const mayShare = (send: DecidedSend | undefined): boolean =>
-  send !== undefined && send.restoredKey === undefined && !expectsLast(send);
+const mayShare = (send: DecidedSend): boolean => send.restoredKey === undefined && !expectsLast(send);
+
+const recipientOf = ({ to }: Pick<DecidedSend, 'to'>): string =>
+  'fields' in to ? `number ${to.fields.phone_key}` : `contact ${to.contactId}`;
 
 /** Marks sends that must follow another of the batch: the second to a new number finds its contact, the second with a key is a repetition. */
 export function laterOnes(sends: readonly DecidedSend[]): boolean[] {
@@ -52,7 +70,7 @@ export function laterOnes(sends: readonly DecidedSend[]): boolean[] {
 }
 
 function namesOf({ to, message }: DecidedSend): string[] {
-  const names = 'fields' in to ? [`number ${to.fields.phone_key}`] : [];
+  const names = 'fields' in to ? [recipientOf({ to })] : [];
   return message.key ? [...names, `key ${message.key.key}`] : names;
 }
 

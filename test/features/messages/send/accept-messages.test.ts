@@ -116,6 +116,64 @@ test('messages to one person keep their order, and the first alone has the turn'
   expect(await usage()).toEqual({ contacts: 1, messages: 20, conversations: 1 });
 });
 
+/** Texts in the order in which they are sent. */
+const queued = async () =>
+  (
+    await gateway.database.query<{ body: string }>(
+      `select m.body from outbox o join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id where o.tenant_id = $1 order by o.position`,
+      [tenant.id],
+    )
+  ).map(({ body }) => body);
+
+test('messages to one person keep their order where one of them is accepted only if nobody has answered', async () => {
+  const { globalId } = await seedOf(gateway, tenant).contact();
+  const other = newPhone();
+  const [zero] = await accept([text(globalId, 'zero')]);
+  const expectedLastMessageId = idOf(zero as SendOutcome);
+  const outcomes = await accept([
+    text(globalId, 'one', { expectedLastMessageId }),
+    text(other, 'to another'),
+    text(globalId, 'two'),
+    text(globalId, 'three', { expectedLastMessageId }),
+    text(globalId, 'four', { idempotencyKey: `${tenant.id}` }),
+    text(other, 'to another, too'),
+  ]);
+  expect(outcomes.map(codeOf)).toEqual(outcomes.map(() => undefined));
+  expect((await queued()).filter(body => !body.startsWith('to another'))).toEqual([
+    'zero',
+    'one',
+    'two',
+    'three',
+    'four',
+  ]);
+  expect((await queued()).filter(body => body.startsWith('to another'))).toEqual(['to another', 'to another, too']);
+});
+
+test('messages to a locked contact keep their order, also where one of them is repeated', async () => {
+  const { id, globalId } = await seedOf(gateway, tenant).contact();
+  const number = newPhone();
+  await accept([text(globalId, 'before')]);
+  const key = `${tenant.id} repeated`;
+  const locker = new pg.Client(gateway.database.url);
+  await locker.connect();
+  try {
+    await locker.query('begin');
+    await locker.query('select from contacts where tenant_id = $1 and id = $2 for update', [tenant.id, id]);
+    const accepting = accept([
+      text(globalId, 'one', { idempotencyKey: key }),
+      text(globalId, 'two'),
+      text(number, 'else'),
+      text(globalId, 'one', { idempotencyKey: key }),
+    ]);
+    await expect.poll(queued).toContain('else');
+    await locker.query('commit');
+    expect((await accepting).map(codeOf)).toEqual(Array(4).fill(undefined));
+  } finally {
+    await locker.end();
+  }
+  expect((await queued()).filter(body => body !== 'else')).toEqual(['before', 'one', 'two']);
+});
+
 test('a new number that comes several times in a batch is one contact, and each message is accepted', async () => {
   const [one = '', other = ''] = many(2);
   const outcomes = await accept([text(one), text(other), text(one), text(one)]);
