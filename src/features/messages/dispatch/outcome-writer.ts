@@ -89,13 +89,19 @@ export class OutcomeWriter {
     const isKept = (entry: Entry): boolean => mayWriteLater(error) && !entry.item.lane.isStopping;
     // Write the others. The failing one is settled by its status webhook after its lease expires.
     for (const entry of entries.filter(one => !isKept(one))) {
-      await this.#store([entry], 'wait').catch(cause => {
-        log.error(
-          { err: cause, lane: entry.item.lane.key },
-          'the outcome of a send could not be stored; its status webhook settles the message',
-        );
-        entry.written(false);
-      });
+      await this.#store([entry], 'wait')
+        .catch(async cause => {
+          if (!isRejectedData(cause)) throw cause;
+          log.error({ err: cause, lane: entry.item.lane.key }, 'an outcome is stored without the texts of the network');
+          await this.#store([{ ...entry, item: withoutTexts(entry.item) }], 'wait');
+        })
+        .catch(cause => {
+          log.error(
+            { err: cause, lane: entry.item.lane.key },
+            'the outcome of a send could not be stored; its status webhook settles the message',
+          );
+          entry.written(false);
+        });
     }
     return entries.filter(isKept);
   }
@@ -177,6 +183,16 @@ const isOptOut = ({ item: outcome }: Entry): boolean =>
 
 const byTenant = (entries: readonly Entry[]): Iterable<Entry[]> =>
   Map.groupBy(entries, ({ item: outcome }) => outcome.lane.tenantId).values();
+
+/** The network's texts are the only data that is not checked before. Without its outcome a refused message would be sent for ever. */
+function withoutTexts(outcome: Outcome): Outcome {
+  if (outcome.kind === 'postponed') return { ...outcome, postponed: { ...outcome.postponed, reason: undefined } };
+  const { person: _person, error, ...status } = outcome.status;
+  return { ...outcome, status: { ...status, ...(error && { error: { code: error.code, title: '', details: '' } }) } };
+}
+
+/** Class 22 of SQLSTATE: data exceptions, such as characters that cannot be stored. */
+const isRejectedData = (error: unknown): boolean => /^22/.test(String((error as { code?: unknown }).code));
 
 /** Whether a retry may succeed: all errors except rejected data and bugs. */
 function mayWriteLater(error: unknown): boolean {

@@ -64,6 +64,8 @@ const refused = ({ tenant, lane, messageId }: Sent): Outcome => ({
     error: { code: 131_026, title: 'Undeliverable', details: '' },
   },
 });
+/** Texts that PostgreSQL cannot store: U+0000, and one cut within an emoji. */
+const UNSTORABLE = ['a \0 b', 'cut \ud83d'];
 const lose = ({ lane }: Sent) =>
   gateway.database.query('update lanes set epoch = epoch + 1 where tenant_id = $1 and key = $2', [
     lane.tenantId,
@@ -118,6 +120,37 @@ test('outcomes of many tenants are written together, each with its event, and re
     `select count(*)::int as leaked from events where payload->'message' ? 'tenant_id'`,
   );
   expect(leaked, 'a public payload does not tell the id of its tenant').toBe(0);
+});
+
+test.each(UNSTORABLE)('an outcome with a text that cannot be stored is written without it: %j', async text => {
+  const [failed, waiting, other] = [await accepted(), await accepted(), await accepted()];
+  const outcome = refused(failed);
+  if (outcome.kind !== 'settled') throw new Error('It is a refusal.');
+  const error = { code: 131_009, title: text, details: text };
+  await gateway.database.query('update outbox set attempts = 1 where message_id = $1', [waiting.messageId]);
+  await Promise.all([
+    writer.write({ ...outcome, status: { ...outcome.status, error } }),
+    writer.write({
+      lane: waiting.lane,
+      kind: 'postponed',
+      postponed: {
+        ...{ messageId: waiting.messageId, attempts: 1, afterMs: 3_600_000, attempted: true, inDoubt: false },
+        reason: 'a \0 b',
+      },
+    }),
+    writer.write(took(other)),
+  ]);
+  const [row] = await gateway.database.query<{ status: string; error: object }>(
+    'select status, error from message_states where message_id = $1',
+    [failed.messageId],
+  );
+  expect(row).toEqual({ status: 'failed', error: { code: 131_009, title: '', details: '' } });
+  const [postponed] = await gateway.database.query<{ is_later: boolean }>(
+    `select next_attempt_at > now() + interval '30 minutes' as is_later from outbox where message_id = $1`,
+    [waiting.messageId],
+  );
+  expect(postponed).toEqual({ is_later: true });
+  expect(await statusOf(other)).toBe('sent');
 });
 
 test('of lanes that were taken over, only acceptances are written', async () => {
