@@ -1,14 +1,16 @@
-import { CodedError, conflict } from '../../../core/errors.ts';
+import { CodedError, conflict, invalid } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import type { Context } from '../../../schema/context.ts';
+import { EMAIL_TAKEN } from '../../contacts/contact.ts';
 import { contactRefusal } from '../../contacts/create.ts';
 import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
 import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
 import { type Attempted, decideAll, type Open, prepareAll, type SendOutcome } from './accept-messages.ts';
+import { isEmailTaken } from './addressee.ts';
 import { expectsLast, requireUnanswered } from './expected-last.ts';
 import type { SendRequest } from './request.ts';
 import { announce } from './send.ts';
@@ -39,8 +41,7 @@ export async function acceptAll(context: Context, trx: Db, requests: readonly Se
     for (const [place, one] of chosen.entries()) {
       const row = rows.get(place);
       if (!row) {
-        const refusal = await contactRefusal(trx, tenantOf(context));
-        outcomes[one.index] = { error: refusal ?? conflict('The contact was changed at the same time. Try again.') };
+        outcomes[one.index] = { error: await leftOut(trx, tenantOf(context), one) };
         continue;
       }
       outcomes[one.index] = { message: { ...row, phone: one.send.phone, contact_created: 'fields' in one.send.to } };
@@ -54,6 +55,15 @@ export async function acceptAll(context: Context, trx: Db, requests: readonly Se
       for (const { one, row } of written) announce(one.context, one.send, row);
     },
   };
+}
+
+/** Why a message was left out. Another of the batch may have created a contact with the e-mail address, which only `trx` sees. */
+async function leftOut(trx: Db, tenantId: number, { send: { to } }: Attempted): Promise<CodedError> {
+  const refusal = await contactRefusal(trx, tenantId);
+  if (refusal) return refusal;
+  if ('fields' in to && (await isEmailTaken(trx, tenantId, to.fields)))
+    return invalid({ 'contact.email': [EMAIL_TAKEN] }, 'TAKEN');
+  return conflict('The contact was changed at the same time. Try again.');
 }
 
 /** Lock order as for every send: tenant_usage if contacts are created, contacts by id. @returns false if a send is refused */

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isEventPattern } from '../../../../src/core/events.ts';
-import { dataOf } from '../../../support/answers.ts';
+import { dataOf, faultsOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { newPhone, seedOf } from '../../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -60,4 +61,66 @@ test('concurrent creations of and sends to the same new numbers cause no deadloc
 test('names of Object.prototype are rejected as event types', () => {
   for (const pattern of ['constructor', 'toString', 'toString.*', '__proto__.*'])
     expect(isEventPattern(pattern)).toBe(false);
+});
+
+describe('the e-mail address of another contact', () => {
+  const email = 'taken@example.com';
+  const to = () => ({ to: { phone: newPhone() }, contact: { email: email.toUpperCase() } });
+  const content = { text: { body: 'Hi' } };
+  beforeAll(async () => {
+    const { id } = await seedOf(gateway).contact();
+    await gateway.database.query('update contacts set email = $1 where id = $2', [email, id]);
+  });
+
+  test('is a fault of the send that would create a contact, beside its other faults', async () => {
+    const answer = await gateway.mutate('sendMessage', { ...to(), content }, 'message { id }');
+    expect(Object.keys(faultsOf(answer))).toEqual(['contact.email']);
+    const both = await gateway.mutate('sendMessage', { ...to(), content: { text: { body: '' } } }, 'message { id }');
+    expect(Object.keys(faultsOf(both)).sort()).toEqual(['contact.email', 'content.text.body']);
+    const rest = await gateway.rest('POST', '/messages/text', {
+      phone: newPhone(),
+      message: 'Hi',
+      contact: { email },
+    });
+    expect([rest.status, Object.keys((await rest.json()).error.details)]).toEqual([422, ['contact.email']]);
+  });
+
+  test.each([{ isDryRun: true }, {}, { onError: 'ROLL_BACK' }])(
+    'is one of its message in a batch: %j',
+    async options => {
+      const messages = [{ ...to(), content }];
+      const answer = await gateway.mutate(
+        'sendMessages',
+        { ...options, messages },
+        'results { userErrors { code path } }',
+      );
+      expect(answer.data.sendMessages.results).toEqual([
+        { userErrors: [{ code: 'TAKEN', path: ['messages', '0', 'contact', 'email'] }] },
+      ]);
+    },
+  );
+
+  test.each(['CONTINUE', 'ROLL_BACK'])(
+    'may be one that the same batch gave to another number, with %s',
+    async onError => {
+      const contact = { email: `${onError}@example.com` };
+      const messages = [newPhone(), newPhone()].map(phone => ({ to: { phone }, contact, content }));
+      const answer = await gateway.mutate(
+        'sendMessages',
+        { onError, messages },
+        'results { userErrors { code path } }',
+      );
+      expect(answer.data.sendMessages.results[1]).toEqual({
+        userErrors: [{ code: 'TAKEN', path: ['messages', '1', 'contact', 'email'] }],
+      });
+    },
+  );
+
+  test('is none where concurrent sends to one number create it together', async () => {
+    const input = { to: { phone: newPhone() }, contact: { email: 'together@example.com' }, content };
+    const answers = await Promise.all(
+      Array.from({ length: 20 }, () => gateway.mutate('sendMessage', input, 'message { id }')),
+    );
+    expect(answers.map(answer => answer.data.sendMessage.userErrors)).toEqual(answers.map(() => []));
+  });
 });
