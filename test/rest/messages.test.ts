@@ -1,4 +1,5 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { SemaphoreTimeout } from '../../src/platform/keyed-semaphore.ts';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
@@ -22,6 +23,14 @@ afterAll(() => gateway.stop());
 const send = (body: object, headers?: Record<string, string>) => rest('POST', '/messages/text', body, headers);
 
 describe('sending a text', () => {
+  it('answers 503 with the time to wait where too many messages wait to be accepted', async () => {
+    const { writes } = gateway.gateway.resources.sendBatches;
+    const full = vi.spyOn(writes, 'run').mockRejectedValue(new SemaphoreTimeout('The queue is full.'));
+    onTestFinished(() => full.mockRestore());
+    const { status, headers, body } = await send({ phone: newPhone(), message: 'Hello' });
+    expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);
+  });
+
   it('answers with the network’s id once the network accepted the message', async () => {
     const phone = newPhone();
     const { status, body } = await send({ phone, message: 'Hello', preview_url: true });

@@ -52,7 +52,7 @@ export const JSON_TYPE = 'application/json; charset=utf-8';
 
 export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestRequest, meta: Meta): WireAnswer {
   const { contentType, body } = dialect.failure(refusal, request, meta);
-  const retryAfter = refusal.status === 503 || refusal.status === 429 ? refusal.details?.['retry_after'] : undefined;
+  const retryAfter = retryAfterOf(refusal);
   const headers = {
     'content-type': contentType,
     ...(typeof retryAfter === 'number' && {
@@ -62,6 +62,12 @@ export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestReq
     ...(refusal.status === 401 && { 'www-authenticate': 'Bearer' }),
   };
   return { status: refusal.status, headers, body: JSON.stringify(body) };
+}
+
+/** Seconds to wait before the next attempt. Every 503 has them, also where the cause gives no time. */
+function retryAfterOf({ status, details }: Refusal): unknown {
+  if (status === 503) return details?.['retry_after'] ?? 1;
+  return status === 429 ? details?.['retry_after'] : undefined;
 }
 
 function wireSuccess(
