@@ -1,8 +1,9 @@
-import { invalid } from '../../../core/errors.ts';
+import { CodedError, conflict, invalid } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
+import { isUnavailable } from '../../../database/unavailable.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import type { Context } from '../../../schema/context.ts';
-import type { UserErrorShape } from '../../../schema/user-errors.ts';
+import { type UserErrorShape, userErrorsOf } from '../../../schema/user-errors.ts';
 import { type Outcome, ROLLED_BACK, refusalAt } from '../../contacts/batch.ts';
 import { type Keyed, once, onceAfter } from '../../tenancy/idempotency/once.ts';
 import { monthlyLimitOf, monthlyRefusal } from '../../tenancy/usage/limit.ts';
@@ -38,12 +39,15 @@ export interface MessageBatch {
   readonly isRolledBack: boolean;
 }
 
-/** Thrown where an idempotency key is not to be stored, because nothing was written; carries the result. */
+/**
+ * Thrown where an idempotency key is not to be stored, because nothing was written, or a repetition may accept what is missing; carries
+ * the result.
+ */
 class Unwritten extends Error {
   readonly batch: MessageBatch;
 
   constructor(batch: MessageBatch) {
-    super('Nothing was written.');
+    super('The batch was not written as a whole.');
     this.batch = batch;
   }
 }
@@ -52,7 +56,8 @@ class Unwritten extends Error {
  * Sends up to 500 messages. Each has an outcome; an error of one does not affect others, unless the batch is to be rolled back.
  *
  * Idempotent as a whole: a repetition returns the first result. Without rolling back, messages are accepted under keys of their own,
- * which are made from the batch's: if the process dies in between, the repetition accepts what is missing, and nothing twice.
+ * which are made from the batch's: if the process dies in between, or some could not be accepted at the moment (CONFLICT), the repetition
+ * accepts what is missing, and nothing twice.
  *
  * @throws VALIDATION_ERROR for an empty or too long list; FEATURE_LIMIT_EXCEEDED for a batch to be rolled back that exceeds the month
  */
@@ -74,21 +79,43 @@ export async function sendMessages(context: Context, input: SendMessagesInput): 
 }
 
 async function sendEach(context: Context, input: SendMessagesInput, keyed: Keyed): Promise<MessageBatch> {
+  let isFinal = true;
   const accept = async (): Promise<MessageBatch> => {
     const key = input.idempotencyKey ? sha256(input.idempotencyKey).toString('hex') : undefined;
     const named = input.messages.map((message, index) => ({
       ...message,
       idempotencyKey: message.idempotencyKey ?? (key && `${key}:${index}`),
     }));
-    return resultOf(input, await throughRequests(context, named, requests => acceptMessages(context, requests)));
+    const outcomes = await throughRequests(context, named, requests => acceptMessages(context, requests));
+    isFinal = !outcomes.some(isPassing);
+    return resultOf(input, besideAccepted(context, outcomes));
   };
   return onceAfter<MessageBatch, MessageBatch>(context, keyed, accept, {
     run: async (_trx, batch) => {
-      if (batch.results.every(({ message }) => message === null)) throw new Unwritten(batch);
+      if (!isFinal || batch.results.every(({ message }) => message === null)) throw new Unwritten(batch);
       return batch;
     },
     store,
     again: stored => repeated(context, stored as Stored),
+  });
+}
+
+/** Whether a message was kept out by something that its sender cannot mend: it may be accepted later. */
+const isPassing = (outcome: SendOutcome): boolean =>
+  'error' in outcome && outcome.error !== undefined && userErrorsOf(outcome.error) === undefined;
+
+/**
+ * The outcomes, with an error of the message in place of one that would fail the whole request, if others were accepted: a client that
+ * knows of none would send those twice.
+ */
+function besideAccepted(context: Context, outcomes: readonly SendOutcome[]): readonly SendOutcome[] {
+  if (!outcomes.some(outcome => 'message' in outcome)) return outcomes;
+  return outcomes.map(outcome => {
+    if (!isPassing(outcome) || !('error' in outcome)) return outcome;
+    const { error } = outcome;
+    if (error instanceof CodedError) return { error: conflict(error.message) };
+    if (!isUnavailable(error)) context.log.error({ err: error, requestId: context.requestId }, 'a message failed');
+    return { error: conflict('The message could not be accepted at the moment. Try again.') };
   });
 }
 

@@ -1,4 +1,6 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import pg from 'pg';
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { SemaphoreTimeout } from '../../../../src/platform/keyed-semaphore.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
@@ -183,6 +185,57 @@ test('a message with a key of its own is the one that sendMessage sent with it',
   const { results } = await batch({ messages: [text(phone, 'Hi', { idempotencyKey: 'own' }), text(phone, 'More')] });
   expect(results[0].message.databaseId).toBe(single);
   expect(await stored()).toBe(2);
+});
+
+describe('a message that cannot be accepted at the moment', () => {
+  let busy: { readonly id: number; readonly phone: string };
+  let release: () => Promise<void>;
+
+  /** Another transaction holds the contact, and no message waits for it for long. */
+  beforeEach(async () => {
+    busy = await seedOf(gateway, tenant).contact();
+    const locker = new pg.Client(gateway.database.url);
+    await locker.connect();
+    await locker.query('begin');
+    await locker.query('select from contacts where tenant_id = $1 and id = $2 for update', [tenant.id, busy.id]);
+    const { sendSemaphore } = gateway.gateway.resources;
+    const full = vi.spyOn(sendSemaphore, 'run').mockRejectedValue(new SemaphoreTimeout('The queue is full.'));
+    release = async () => {
+      full.mockRestore();
+      await locker.end();
+    };
+    onTestFinished(() => release());
+  });
+
+  test('fails alone where others were accepted, which a client without a key would send twice', async () => {
+    const { summary, results } = await batch({ messages: [text(newPhone()), text(busy.phone)] });
+    expect(summary).toMatchObject({ succeeded: 1, failed: 1 });
+    expect(results[1].userErrors).toMatchObject([{ code: 'CONFLICT', path: ['messages', '1'] }]);
+    const rest = await gateway.rest(
+      'POST',
+      '/messages/batch',
+      { messages: [newPhone(), busy.phone].map(phone => ({ phone, message: 'Hi' })) },
+      { authorization: `Bearer ${tenant.token}` },
+    );
+    expect([rest.status, (await rest.json()).errors]).toMatchObject([200, [{ index: 1, code: 'CONFLICT' }]]);
+    expect(await stored()).toBe(2);
+  });
+
+  test('fails the request where nothing was accepted', async () => {
+    expect(codeOf(await sendMessages({ messages: [text(busy.phone), text('12')] }))).toBe('SERVICE_UNAVAILABLE');
+    expect(await stored()).toBe(0);
+  });
+
+  test('is accepted by a repetition with the key of the batch, and the others are not sent again', async () => {
+    const input = { idempotencyKey: `${tenant.id} busy`, messages: [text(newPhone()), text(busy.phone)] };
+    const first = await batch(input);
+    await release();
+    const again = await batch(input);
+    expect(again.summary).toMatchObject({ succeeded: 2 });
+    expect(again.results[0]).toEqual(first.results[0]);
+    expect(await batch(input)).toEqual(again);
+    expect(await stored()).toBe(2);
+  });
 });
 
 test('REST sends a batch of all kinds, with an outcome for each and errors by the names of its fields', async () => {
