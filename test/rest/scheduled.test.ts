@@ -1,14 +1,16 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
-import { type Rest, restOf } from './client.ts';
+import { legacyOf, type Rest, restOf } from './client.ts';
 
 let gateway: TestGateway;
 let rest: Rest;
+let tenant: TestTenant;
 beforeAll(async () => {
   gateway = await startGateway();
   gateway.emulator.setFaults({ window: 'open' });
-  rest = restOf(gateway, await gateway.addTenant({ plan: 'standard' }));
+  tenant = await gateway.addTenant({ plan: 'standard' });
+  rest = restOf(gateway, tenant);
 });
 afterAll(() => gateway.stop());
 
@@ -71,4 +73,37 @@ test('an invalid, missing or past time is a field error, and a message that was 
   expect((await rest('POST', `/messages/${now}/reschedule`, { scheduled_at: TOMORROW })).status).toBe(409);
   expect((await rest('POST', '/messages/00000000-0000-7000-8000-000000000000/cancel')).status).toBe(404);
   expect((await rest('POST', '/messages/12/cancel')).status).toBe(404);
+});
+
+/** A year with a 30th of February that Date.parse takes, within the year ahead. */
+const FEBRUARY = new Date(Date.now() + 300 * 86_400_000).getUTCFullYear();
+
+test.each([
+  `hello world ${NEXT_WEEK.slice(0, 10)}`,
+  `${FEBRUARY}-02-30T10:00:00Z`,
+  `${new Date(NEXT_WEEK).toLocaleDateString('en-US')}, 5:00:00 PM`,
+  NEXT_WEEK.slice(0, 10),
+])('%s is no time: of no version, and of no new time', async at => {
+  const id = await schedule(newPhone());
+  const fieldsOf = (answer: object): string[] => Object.keys(answer);
+  const sent = await rest('POST', '/messages/text', { phone: newPhone(), message: 'Later', scheduled_at: at });
+  expect([sent.status, fieldsOf(sent.body.error.details)]).toEqual([422, ['scheduled_at']]);
+  const moved = await rest('POST', `/messages/${id}/reschedule`, { scheduled_at: at });
+  expect([moved.status, fieldsOf(moved.body.error.details)]).toEqual([422, ['scheduled_at']]);
+  const body = { phone_number: newPhone(), message_body: 'Later', scheduled_at: at };
+  const old = await legacyOf(gateway, tenant)('POST', '/messages/send', body);
+  expect([old.status, fieldsOf(old.body.errors)]).toEqual([422, ['scheduled_at']]);
+});
+
+test('a time without an offset is one in UTC, whatever the zone of the server', async () => {
+  const zone = process.env['TZ'];
+  process.env['TZ'] = 'America/New_York';
+  onTestFinished(() => {
+    if (zone === undefined) Reflect.deleteProperty(process.env, 'TZ');
+    else process.env['TZ'] = zone;
+  });
+  const at = NEXT_WEEK.slice(0, 19);
+  const { body } = await rest('POST', '/messages/text', { phone: newPhone(), message: 'Later', scheduled_at: at });
+  const found = await rest('GET', `/messages/${body.data.chat_message_id}`);
+  expect(found.body.data.scheduled_at).toBe(`${at}+00:00`);
 });

@@ -1,13 +1,15 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../core/errors.ts';
+import { parseDateTime } from '../../platform/date-time.ts';
 import { alias, dropUndefined, file, requiredChoice, requiredText, text } from '../runtime/fields.ts';
 import type { SentMessageFragment } from './documents.generated.ts';
 
 export const MEDIA_KINDS = { image: 'IMAGE', video: 'VIDEO', audio: 'AUDIO', document: 'DOCUMENT' } as const;
 
 const TIME = { format: 'date-time', examples: ['2026-12-24T09:00:00+01:00'] };
+/** A day alone is no time to send at: it would be midnight in UTC. */
 const isTime = (value: string | null | undefined): boolean =>
-  value == null || value === '' || (value.length > 15 && Number.isFinite(Date.parse(value)));
+  value == null || value === '' || (value.trim().length > 10 && parseDateTime(value) !== undefined);
 const TIME_FAULT = 'Must be a time such as 2026-12-24T09:00:00+01:00.';
 
 /** When to send a message. */
@@ -28,7 +30,10 @@ export const RESCHEDULED_AT = {
 
 /** `scheduled_at` as GraphQL input; undefined: now. */
 export const scheduledInput = (scheduledAt: string | null | undefined) =>
-  scheduledAt ? { instant: new Date(scheduledAt).toISOString() } : undefined;
+  scheduledAt ? { instant: instantOf(scheduledAt) } : undefined;
+
+/** A time that the body was checked for, in UTC unless it has an offset. */
+export const instantOf = (at: string): string => new Date(parseDateTime(at) ?? Number.NaN).toISOString();
 
 /** The fields of a body that sends a file. */
 export const MEDIA = {

@@ -1,5 +1,6 @@
 import { invalid } from '../../../core/errors.ts';
 import { DAY } from '../../../platform/clock.ts';
+import { parseDateTime } from '../../../platform/date-time.ts';
 import { instantIn, type Whereabouts, zonesOfPerson } from '../../../platform/time-zones.ts';
 
 /** When to send a message; one of the two. */
@@ -37,5 +38,6 @@ export function scheduledInstant(
 export const fieldOf = ({ recipientLocalTime }: ScheduledAt): string =>
   recipientLocalTime == null ? 'scheduledAt.instant' : 'scheduledAt.recipientLocalTime';
 
+/** A day that does not exist is no time: Date.parse would read the 30th of February as the 2nd of March. */
 const localMs = (local: string, zones: readonly string[]): number =>
-  LOCAL.test(local) ? instantIn(zones, local) : Number.NaN;
+  LOCAL.test(local) && parseDateTime(local) !== undefined ? instantIn(zones, local) : Number.NaN;

@@ -355,3 +355,12 @@ test("a recipient's local time is that of the contact, else of the country of th
   // A zone that this process does not know counts as none.
   expect(at('+4915112345678', '2026-07-01T09:00', 'Moon/Tranquility')).toBe('2026-07-01T07:00:00.000Z');
 });
+
+test('a local time on a day that does not exist is none, instead of one on the day after', () => {
+  const place = { timeZone: null, phone: null, userId: null };
+  for (const recipientLocalTime of ['2027-02-30T10:00', '2027-04-31T10:00', '2027-02-29T10:00'])
+    expect(() => scheduledInstant({ recipientLocalTime }, place, Date.parse('2027-01-01'))).toThrow('Must be a time');
+  expect(scheduledInstant({ recipientLocalTime: '2027-02-28T10:00' }, place, Date.parse('2027-01-01'))).toBe(
+    '2027-02-28T10:00:00.000Z',
+  );
+});
