@@ -117,12 +117,20 @@ function readMessage(sent: unknown): ReadMessage {
   const read =
     typeof named === 'string' && Object.hasOwn(KINDS, named) ? KINDS[named as keyof typeof KINDS] : undefined;
   if (!read) errors.add('kind', `Must be one of: ${Object.keys(KINDS).join(', ')}.`);
+  const key = keyOf(given['idempotency_key'], errors);
   const message = (read ?? NO_KIND)(sent, errors);
   if (!message) return { sent, input: UNREADABLE, names: {}, faults: errors.fields };
   if (!errors.isEmpty) return { ...message, sent, input: { ...message.input, ...REFUSED }, faults: errors.fields };
-  const key = given['idempotency_key'];
-  const input = typeof key === 'string' ? { ...message.input, idempotencyKey: key } : message.input;
+  const input = key === undefined ? message.input : { ...message.input, idempotencyKey: key };
   return { sent, input, names: message.names, faults: undefined };
+}
+
+/** A key of a message alone, quoted or bare. One that was ignored would let a repetition send the message twice. */
+function keyOf(key: unknown, errors: FieldErrorList): string | undefined {
+  if (key == null) return undefined;
+  if (typeof key === 'string' || typeof key === 'number') return String(key);
+  errors.add('idempotency_key', 'Must be text.');
+  return undefined;
 }
 
 function inferredKind(given: Readonly<Record<string, unknown>>): keyof typeof KINDS {

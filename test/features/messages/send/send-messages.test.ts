@@ -238,6 +238,23 @@ describe('a message that cannot be accepted at the moment', () => {
   });
 });
 
+test('REST takes the key of a message quoted or bare, and refuses what is none', async () => {
+  const phone = newPhone();
+  const rest = async (key: unknown) => {
+    const messages = [{ phone, message: 'num', idempotency_key: key }];
+    const headers = { authorization: `Bearer ${tenant.token}` };
+    return (await gateway.rest('POST', '/messages/batch', { messages }, headers)).json();
+  };
+  const [first, again, quoted] = [await rest(4711), await rest(4711), await rest('4711')];
+  expect([again.created, quoted.created]).toEqual([first.created, first.created]);
+  expect(await stored()).toBe(1);
+  for (const key of [true, {}, ['4711']])
+    expect((await rest(key)).errors).toMatchObject([
+      { code: 'VALIDATION_ERROR', errors: { idempotency_key: ['Must be text.'] } },
+    ]);
+  expect(await stored()).toBe(1);
+});
+
 test('REST sends a batch of all kinds, with an outcome for each and errors by the names of its fields', async () => {
   const { token } = tenant;
   const rest = async (body: object, headers: Record<string, string> = {}) => {
