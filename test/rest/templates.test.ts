@@ -264,6 +264,11 @@ describe('sending a template', () => {
       'field_2',
       'header_field_1',
     ]);
+    const surplus = { header_document_name: 'Invoice.pdf', header_field_2: 'x' };
+    expect(await faults({ ...ORDER, ...surplus })).toEqual({
+      header_document_name: ['Give header_document_url or header_document_file with it.'],
+      header_field_2: ['There is only header_field_1.'],
+    });
     expect(await faults({ ...ORDER, field_11: 'x', button_3: 'x' })).toEqual({
       field_11: ['There are only field_1 to field_10.'],
       button_3: ['There are only button_0 to button_2.'],
