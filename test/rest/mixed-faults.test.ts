@@ -124,6 +124,37 @@ describe('REST', () => {
       () => ({ phone: 'abc', type: 'list', channel_id: UNKNOWN }),
       ['body_text', 'channel_id', 'list_button_text', 'phone', 'sections'],
     ],
+    [
+      'PATCH /webhooks/2',
+      () => ({ url: 'ftp://x', events: ['foo'], is_enabled: 'maybe' }),
+      ['enabled', 'events', 'url'],
+    ],
+    [
+      'POST /messages/text',
+      () => ({ phone_number: 'abc', text: 'Hi', contact: { country_id: 'XX', zip: LONG } }),
+      ['contact.country', 'contact.zip', 'phone'],
+    ],
+    [
+      'POST /messages/interactive',
+      () => ({ phone: 'abc', type: 'button', body_text: '@{foo}', buttons: [5, { id: 'y', title: LONG }] }),
+      ['body_text', 'buttons.0', 'buttons.1.title', 'phone'],
+    ],
+    [
+      'POST /messages/template',
+      () => ({ phone: 'abc', template_name: 'order_shipped', language: 'en_US', field_11: 'y' }),
+      ['field_1', 'field_11', 'field_2', 'phone'],
+    ],
+    [
+      'POST /messages/template',
+      () => ({
+        phone: 'abc',
+        template_name: 'order_shipped',
+        language: 'en_US',
+        field_1: '@{nobody}',
+        header_document_name: 'x',
+      }),
+      ['field_1', 'field_2', 'header_document_name', 'phone'],
+    ],
     // Which of two files is meant is not known, but there is none here.
     ['POST /messages/media', () => ({ contact_id: UNKNOWN, media_type: 'image' }), ['contact_id', 'media_url']],
     [

@@ -278,7 +278,10 @@ export const requiredList = <S extends z.ZodType>(item: S, keywords: Keywords = 
 
 export const list = <S extends z.ZodType>(item: S, keywords: Keywords = {}) => requiredList(item, keywords).nullish();
 
-type Rule<Value> = (value: Value, add: (field: string, message: string) => void) => void;
+/** Adds a fault. @param kind `surplus`: the body has its meaning without the field, and its other fields are checked without it */
+export type AddFault = (field: string, message: string, kind?: 'surplus') => void;
+
+type Rule<Value> = (value: Value, add: AddFault) => void;
 
 /**
  * A rule over several fields of an object. It also runs when single fields are faulty, so that all faults are reported at once;
@@ -287,7 +290,9 @@ type Rule<Value> = (value: Value, add: (field: string, message: string) => void)
 const checkOf = <Value>(rule: Rule<Value>) =>
   z.superRefine<Value>(
     (value, { addIssue }) =>
-      rule(value, (field, message) => addIssue({ code: 'custom', path: [field], message, params: { isRule: true } })),
+      rule(value, (field, message, kind) =>
+        addIssue({ code: 'custom', path: [field], message, params: { isRule: true, isSurplus: kind === 'surplus' } }),
+      ),
     { when: ({ value }) => isObject(value) },
   );
 
@@ -320,6 +325,7 @@ export function byFirstNames(shape: z.ZodRawShape): (value: unknown) => unknown 
   });
   return value => {
     if (!isObject(value)) return value;
+    if (aliases.length > 0) READ_BY.set(value, { shape, aliases });
     let renamed: Record<string, unknown> | undefined;
     for (const [name, others] of aliases) {
       if (ownValue(value, name) !== undefined) continue;
@@ -330,6 +336,24 @@ export function byFirstNames(shape: z.ZodRawShape): (value: unknown) => unknown 
     }
     return renamed ?? value;
   };
+}
+
+type Aliases = readonly (readonly [name: string, others: readonly string[]])[];
+
+/** The names by which an object was read. */
+const READ_BY = new WeakMap<object, { readonly shape: z.ZodRawShape; readonly aliases: Aliases }>();
+
+/** An object that a schema has read, with its fields under their first names alone: without one of these, no alias is read instead. */
+export function underFirstNames(value: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  const read = READ_BY.get(value);
+  if (!read) return value;
+  const renamed = new Map(Object.entries(value));
+  for (const [name, others] of read.aliases) {
+    const given = [name, ...others].find(candidate => ownValue(value, candidate) !== undefined);
+    for (const other of others) if (!Object.hasOwn(read.shape, other)) renamed.delete(other);
+    if (given !== undefined) renamed.set(name, value[given]);
+  }
+  return Object.fromEntries(renamed);
 }
 
 const ownValue = (value: Readonly<Record<string, unknown>>, name: string): unknown =>

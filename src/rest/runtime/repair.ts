@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isObject, REQUIRED } from './fields.ts';
+import { isObject, REQUIRED, underFirstNames } from './fields.ts';
 
 /** Replaces a missing text. Faults whose message contains it concern this value, not the request. */
 export const STAND_IN = '¤';
@@ -12,8 +12,8 @@ const MAX_ROUNDS = 4;
 
 /**
  * Returns copies of a body whose faulty fields are replaced, so that the other fields can be checked: a missing text by a placeholder,
- * a missing list by one item, an invalid value of an enumeration by each valid one (one copy per value). Other faulty fields are
- * removed.
+ * a missing list by one item, an item that is no object by an empty one, an invalid value of an enumeration by each valid one (one copy
+ * per value). Other faulty fields are removed, under all their names.
  * @returns none if fields contradict each other, or the body stays faulty
  */
 export function repairedBodies(schema: z.ZodType, sent: unknown): readonly unknown[] {
@@ -52,12 +52,17 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 /** Whether a rule over several fields found the fault. */
 const isOfRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isRule'] === true;
 
+const isSurplus = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isSurplus'] === true;
+
 /**
  * Whether fields contradict each other, so that the body cannot be repaired without changing its meaning. A rule about a field that
- * was not sent only reports it as missing.
+ * was not sent only reports it as missing, and a surplus field is left out.
  */
 const isConflict = (issue: z.core.$ZodIssue, sent: unknown): boolean =>
-  isOfRule(issue) && issue.message !== REQUIRED && (!isObject(sent) || sent[String(issue.path[0])] !== undefined);
+  isOfRule(issue) &&
+  !isSurplus(issue) &&
+  issue.message !== REQUIRED &&
+  (!isObject(sent) || sent[String(issue.path[0])] !== undefined);
 
 /** Whether the discriminator of a body's kind is missing or unknown. */
 const isUnknownKind = (issue: z.core.$ZodIssue): boolean => issue.code === 'invalid_union' && wordsOf(issue).length > 0;
@@ -88,6 +93,7 @@ export const isSent = (sent: unknown, name: string): boolean =>
 
 function standInOf(issue: z.core.$ZodIssue, index: number): unknown {
   const words = wordsOf(issue);
+  if (isSurplus(issue)) return undefined;
   if (words.length > 0) return words[Math.min(index, words.length - 1)];
   const isMissingText =
     (issue.code === 'invalid_type' && issue.expected === 'string') ||
@@ -96,11 +102,12 @@ function standInOf(issue: z.core.$ZodIssue, index: number): unknown {
   return isMissingText ? STAND_IN : undefined;
 }
 
-/** Returns a copy with another value at a path; undefined removes the field. */
+/** Returns a copy with another value at a path; undefined removes the field, and empties an item, so that others keep their places. */
 function replaced(value: unknown, [key, ...path]: readonly PropertyKey[], standIn: unknown): unknown {
   if (key === undefined) return standIn;
-  if (Array.isArray(value)) return value.map((item, index) => (index === key ? replaced(item, path, standIn) : item));
-  const { [key as string]: field, ...others } = isObject(value) ? value : {};
+  if (Array.isArray(value))
+    return value.map((item, index) => (index === key ? (replaced(item, path, standIn) ?? {}) : item));
+  const { [key as string]: field, ...others } = isObject(value) ? underFirstNames(value) : {};
   const next = replaced(field, path, standIn);
   return next === undefined ? others : { ...others, [key]: next };
 }

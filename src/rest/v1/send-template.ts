@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { bit, dropUndefined, openBody } from '../runtime/fields.ts';
+import { type AddFault, bit, dropUndefined, openBody } from '../runtime/fields.ts';
 import { type Described, type Input, operation, type Route, routeByBody } from '../runtime/route.ts';
 import {
   SendCodeDocument,
@@ -30,15 +30,15 @@ const TEMPLATE = {
 };
 type Template = z.output<z.ZodObject<typeof TEMPLATE>>;
 
-function checkValues(template: Template, add: (field: string, message: string) => void): void {
+function checkValues(template: Template, add: AddFault): void {
   if (template.auto_generate_otp !== true) {
     checkNumbers(template, add);
     return;
   }
   for (const [name, value] of Object.entries(template))
     if (/^(field|button|header)_/.test(name) && value != null && value !== '')
-      add(name, 'With auto_generate_otp the code is all that the template takes, and is made by us.');
-  if (template.scheduled_at) add('scheduled_at', 'A generated code is sent at once.');
+      add(name, 'With auto_generate_otp the code is all that the template takes, and is made by us.', 'surplus');
+  if (template.scheduled_at) add('scheduled_at', 'A generated code is sent at once.', 'surplus');
 }
 
 const NAMES = { ...SENDING_NAMES, language: 'template_language', 'content.template.language': 'template_language' };

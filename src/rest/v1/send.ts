@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { alias, body, choice, dropUndefined, itemsOf, list, REQUIRED, requiredText, text } from '../runtime/fields.ts';
+import {
+  type AddFault,
+  alias,
+  body,
+  choice,
+  dropUndefined,
+  itemsOf,
+  list,
+  REQUIRED,
+  requiredText,
+  text,
+} from '../runtime/fields.ts';
 import { type Input, operation, type Route, route, routeByBody } from '../runtime/route.ts';
 import { SendInteractiveDocument, SendMediaDocument, SendTextDocument } from '../wire/documents.generated.ts';
 import {
@@ -56,7 +67,7 @@ const MESSAGE = {
 };
 type Message = z.output<z.ZodObject<typeof MESSAGE>>;
 
-function checkType(message: Message, add: (field: string, message: string) => void): void {
+function checkType(message: Message, add: AddFault): void {
   const type = message.message_type ?? 'text';
   // An unknown type is reported by itself.
   if (!Object.hasOwn(FIELDS, type)) return;
@@ -65,7 +76,7 @@ function checkType(message: Message, add: (field: string, message: string) => vo
     const value = message[name];
     // Clients that send all fields send empty ones too.
     const isGiven = value != null && value.length > 0;
-    if (isGiven && !fields.includes(name)) add(name, `Does not belong to message_type ${type}.`);
+    if (isGiven && !fields.includes(name)) add(name, `Does not belong to message_type ${type}.`, 'surplus');
     const isRequired = name === 'button_text' || name === 'button_url' || (name === 'buttons' && value == null);
     if (!isGiven && isRequired && fields.includes(name)) add(name, REQUIRED);
   }

@@ -1,4 +1,4 @@
-import { alias, dropUndefined, fileOrId, requiredText, text } from '../runtime/fields.ts';
+import { type AddFault, alias, dropUndefined, fileOrId, requiredText, text } from '../runtime/fields.ts';
 import type { TemplateInput } from './documents.generated.ts';
 import { contentNames } from './sending.ts';
 
@@ -82,20 +82,21 @@ export type TemplateValues = Readonly<Record<string, unknown>>;
 const textOf = (body: TemplateValues, name: string): string | undefined => (body[name] as string | null) ?? undefined;
 
 /** Reports values that would be ignored silently (numbers beyond the maximum, a name without a document), and headers given twice. */
-export function checkNumbers(body: TemplateValues, add: (field: string, message: string) => void): void {
+export function checkNumbers(body: TemplateValues, add: AddFault): void {
   for (const name of Object.keys(body)) {
     const [, kind, number] = (body[name] != null && /^(field|button|header_field)_(\d+)$/.exec(name)) || [];
     if (kind === 'field' && (Number(number) < 1 || Number(number) > VARIABLES))
-      add(name, `There are only field_1 to field_${VARIABLES}.`);
-    if (kind === 'button' && Number(number) >= BUTTONS) add(name, `There are only button_0 to button_${BUTTONS - 1}.`);
-    if (kind === 'header_field' && Number(number) !== 1) add(name, 'There is only header_field_1.');
+      add(name, `There are only field_1 to field_${VARIABLES}.`, 'surplus');
+    if (kind === 'button' && Number(number) >= BUTTONS)
+      add(name, `There are only button_0 to button_${BUTTONS - 1}.`, 'surplus');
+    if (kind === 'header_field' && Number(number) !== 1) add(name, 'There is only header_field_1.', 'surplus');
   }
   const hasDocument = textOf(body, 'header_document_url') || textOf(body, 'header_document_file');
   if (textOf(body, 'header_document_name') && !hasDocument)
-    add('header_document_name', 'Give header_document_url or header_document_file with it.');
+    add('header_document_name', 'Give header_document_url or header_document_file with it.', 'surplus');
   for (const kind of KINDS)
     if (textOf(body, `header_${kind}_url`) && textOf(body, `header_${kind}_file`))
-      add(`header_${kind}_url`, `Give either header_${kind}_url or header_${kind}_file.`);
+      add(`header_${kind}_url`, `Give either header_${kind}_url or header_${kind}_file.`, 'surplus');
 }
 
 /** The values in GraphQL's names. */
