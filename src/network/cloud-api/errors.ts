@@ -28,7 +28,7 @@ export function toNetworkError(body: unknown, headers: ResponseHeaders = {}): Ne
   if (!read) return undefined;
   const isTransient = read.retryClass === 'retry_backoff' || read.retryClass === 'retry_after_wait';
   const retryAfterMs = isTransient ? regainAccessMs(headers) : undefined;
-  const traceId = storable(asText(error['fbtrace_id']));
+  const traceId = asText(error['fbtrace_id']);
   return { ...read, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(traceId !== undefined && { traceId }) };
 }
 
@@ -48,16 +48,13 @@ export function foreignResponse(status: number): NetworkError {
   };
 }
 
-/** Without characters that PostgreSQL cannot store: U+0000, and lone surrogates (a text cut within an emoji). */
-const storable = (text: string | undefined): string | undefined => asText(text?.replaceAll('\0', '').toWellFormed());
-
 function readError(error: JsonObject): NetworkError | undefined {
   const code = asNumber(error['code']);
   if (code === undefined || !Number.isInteger(code)) return undefined;
   // "(#131030) Recipient phone number not in allowed list": the code has its own field.
-  const message = storable(asText(error['message']))?.replace(/^\(#\d+\)\s*/, '') ?? '';
-  const title = storable(asText(error['title'])) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);
-  const details = storable(asText(asObject(error['error_data'])?.['details'])) ?? message;
+  const message = asText(error['message'])?.replace(/^\(#\d+\)\s*/, '') ?? '';
+  const title = asText(error['title']) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);
+  const details = asText(asObject(error['error_data'])?.['details']) ?? message;
   // An object that does not exist or is not visible is the channel's number: all further messages would fail too.
   const isChannelFault =
     error['type'] === 'GraphMethodException' && code === 100 && asNumber(error['error_subcode']) === 33;

@@ -2,7 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { giveBackSend, readUse, takeHour, takeSend, takeVerification } from '../../../src/features/otp/caps.sql.ts';
 import type { PhoneUse } from '../../../src/features/otp/caps.ts';
-import { deleteSending, handOn, type LockedCode, lockCodes, makeLive } from '../../../src/features/otp/codes.sql.ts';
+import {
+  deleteSending,
+  handOn,
+  type LockedCode,
+  lockCodes,
+  makeLive,
+  readEnded,
+} from '../../../src/features/otp/codes.sql.ts';
 import type { OtpRow } from '../../../src/features/otp/otp.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../support/describe-statement.ts';
@@ -41,6 +48,10 @@ test('transitions of a code are described as their row types say', async () => {
     is_replaced: 'boolean',
   } satisfies ColumnsOf<LockedCode>);
   expect(await describeColumns(database.url, db => handOn(db, 1, randomUUID()))).toBeUndefined();
+  expect(await describeColumns(database.url, db => readEnded(db, 1, [message.id]))).toEqual({
+    id: 'uuid',
+    state: 'text',
+  });
 });
 
 test('counters of caps are described as their row types say', async () => {

@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { findEndedCodes } from '../../../../src/features/messages/dispatch/ended-codes.sql.ts';
 import { findHoldFacts, type HoldFacts } from '../../../../src/features/messages/dispatch/hold-reason.sql.ts';
 import {
   type Claimed,
@@ -59,7 +58,6 @@ test('rows of outbox claims match their declared types', async () => {
     id: 'uuid',
     category: 'text',
   });
-  expect(await describeColumns(database.url, db => findEndedCodes(db, 1, [ID]))).toEqual({ id: 'uuid', state: 'text' });
   for (const lane of [LANE, undefined])
     expect(await describeColumns(database.url, db => extendDoubt(db, lane))).toBeUndefined();
   expect(await describeColumns(database.url, db => findHoldFacts(db, 1, [ID]))).toEqual({
