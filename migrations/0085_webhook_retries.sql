@@ -6,3 +6,5 @@ alter table waiting_webhooks
 -- The failed ones in the order in which they are due: one that fails again and again does not keep others from their turn. Those that have
 -- not been tried, which are nearly all, are not in it.
 create index waiting_webhooks_failed on waiting_webhooks (tenant_id, retry_at, id) where attempts > 0;
+-- Webhooks are found by id, and fresh ones claimed by it; see 0072.
+alter table waiting_webhooks drop constraint waiting_webhooks_pkey, add primary key (tenant_id, id);
