@@ -4,8 +4,8 @@ import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
-import { type Keyed, keyOf, once, onceAfter } from '../tenancy/idempotency/once.ts';
-import { settleKey } from '../tenancy/idempotency/store.ts';
+import { replaceResult } from '../tenancy/idempotency/keys.ts';
+import { type Keyed, once, onceAfter } from '../tenancy/idempotency/once.ts';
 import type { ChannelRow } from './channel.ts';
 import {
   type ConnectChannelInput,
@@ -161,8 +161,6 @@ export async function disconnectOnce(
   if ('cancelled' in written) return written;
   const { channel, waiting } = written;
   const cancelled = await cancelQueue(context, tenantId, id, waiting);
-  const key = keyOf(request);
-  if (key !== undefined && cancelled !== waiting.length)
-    await settleKey(context.db.write, tenantId, key, { cancelled }, null);
+  if (cancelled !== waiting.length) await replaceResult(context, request, { cancelled });
   return { channel, cancelled };
 }

@@ -2,10 +2,8 @@ import { notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
-import { cancelMany } from '../messages/dispatch/cancel.ts';
-import { CHANNEL_DISCONNECTED } from '../messages/dispatch/clear-disconnected.ts';
+import { cancelDisconnected, listDisconnected } from '../messages/dispatch/clear-disconnected.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
-import { findDisconnected } from '../messages/dispatch/outbox.sql.ts';
 import type { ChannelRow } from './channel.ts';
 import { disconnect, getChannels } from './store.ts';
 
@@ -60,7 +58,7 @@ export async function writeDisconnected(
     tenantId,
     changed.map(row => ({ type: 'channel.updated', payload: { channel: row } })),
   );
-  return { channel, waiting: await findDisconnected(trx, tenantId, id) };
+  return { channel, waiting: await listDisconnected(trx, tenantId, id) };
 }
 
 /**
@@ -76,7 +74,7 @@ export async function cancelQueue(
 ): Promise<number> {
   signals.send('events');
   try {
-    return await cancelMany({ db, signals }, tenantId, waiting, CHANNEL_DISCONNECTED);
+    return await cancelDisconnected({ db, signals }, tenantId, waiting);
   } finally {
     // Afterwards: the lane would wait for the same locks.
     lanes.wake(OUTBOX, laneOf(tenantId, id));

@@ -1,4 +1,4 @@
-import type { Db } from '../../../database/database.ts';
+import type { Database, Db } from '../../../database/database.ts';
 import type { Lane } from '../../../lanes/lane.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { applyStatuses } from '../statuses/apply-statuses.ts';
@@ -7,7 +7,7 @@ import { cancelMany } from './cancel.ts';
 import { findDisconnected, findDoubtful } from './outbox.sql.ts';
 
 /** Error details of messages that are cancelled for this reason. */
-export const CHANNEL_DISCONNECTED = 'The channel was disconnected before the message was sent.';
+const CHANNEL_DISCONNECTED = 'The channel was disconnected before the message was sent.';
 
 const UNKNOWN = {
   code: 0,
@@ -17,6 +17,18 @@ const UNKNOWN = {
 } as const;
 
 const BATCH = 500;
+
+/** The ids of messages that wait in the queue of a disconnected channel, for `cancelDisconnected`. */
+export const listDisconnected = (db: Db, tenantId: number, channelId: number): Promise<string[]> =>
+  findDisconnected(db, tenantId, channelId);
+
+/** Cancels messages of a disconnected channel, see `cancelMany`. @returns how many are cancelled */
+export const cancelDisconnected = (
+  needs: { readonly db: Database; readonly signals: Pick<Resources['signals'], 'send'> },
+  tenantId: number,
+  messageIds: readonly string[],
+  signal?: AbortSignal,
+): Promise<number> => cancelMany(needs, tenantId, messageIds, CHANNEL_DISCONNECTED, signal);
 
 /**
  * Cancels messages that were accepted or postponed after their channel was disconnected, or that the process which disconnected it
@@ -30,8 +42,8 @@ export async function clearDisconnected(
   doubtMs: number,
 ): Promise<void> {
   // Separate transactions, to avoid deadlocks: they lock outbox rows, before the states of doubtful messages are locked.
-  const waiting = await findDisconnected(db.write, tenantId, channelId);
-  await cancelMany({ db, signals }, tenantId, waiting, CHANNEL_DISCONNECTED, signal);
+  const waiting = await listDisconnected(db.write, tenantId, channelId);
+  await cancelDisconnected({ db, signals }, tenantId, waiting, signal);
   let count = BATCH;
   while (count === BATCH && !signal.aborted) {
     count = await db.transaction(async trx => {

@@ -1,12 +1,19 @@
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
-import { claimKey, deleteExpiredKey, deleteExpiredKeys, saveAnswer } from './store.ts';
+import { type Keyed, keyOf } from './once.ts';
+import { claimKey, deleteExpiredKey, deleteExpiredKeys, saveAnswer, settleKey } from './store.ts';
 
 /** Stores the REST response of the request that claimed the key. */
 export async function rememberAnswer(context: Context, answer: unknown): Promise<void> {
   const { key } = context.replay;
   if (key !== undefined) await saveAnswer(context.db.write, tenantOf(context), key, answer);
+}
+
+/** Replaces what a repetition of the request is answered from, once work after its transaction has ended. */
+export async function replaceResult(context: Context, keyed: Keyed, result: unknown): Promise<void> {
+  const key = keyOf(keyed);
+  if (key !== undefined) await settleKey(context.db.write, tenantOf(context), key, result, null);
 }
 
 /** Deletes a key if it is older than 24 hours. */
