@@ -1,11 +1,11 @@
 import { CodedError, FieldErrorList, invalid, notFound } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { callerOf } from '../../../core/principal.ts';
-import type { Db } from '../../../database/database.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import type { Context } from '../../../schema/context.ts';
 import { EMAIL_TAKEN, parseContact } from '../../contacts/contact.ts';
 import { newContact } from '../../contacts/create.ts';
+import { isEmailTaken } from '../../contacts/is-email-taken.ts';
 import { contactLoader } from '../../contacts/loaders.ts';
 import {
   checkReferences,
@@ -13,7 +13,6 @@ import {
   findContactReferences,
   parseReferences,
 } from '../../contacts/references.ts';
-import { findEmailHolder, findNumberHolders } from '../../contacts/store.ts';
 import type { Addressee } from './accept.sql.ts';
 import type { SendContext } from './context.sql.ts';
 import { refuseErased } from './permission.ts';
@@ -88,23 +87,6 @@ export async function newAddressee(
   if (await isEmailTaken(context.db.read, tenant.id, fields)) errors.add('contact.email', EMAIL_TAKEN, 'TAKEN');
   errors.throwIfAny();
   return { fields: newContact(tenant, fields, references), groupIds: references.groups ?? [], eventId: newId() };
-}
-
-/**
- * Whether the e-mail address of a person whom a send creates belongs to somebody else. The insert would leave such a send out, whenever
- * it is tried again. A contact with this number was created by a concurrent send: the next attempt finds it.
- */
-export async function isEmailTaken(
-  db: Db,
-  tenantId: number,
-  {
-    email,
-    phone_key: key,
-  }: { readonly email?: string | null | undefined; readonly phone_key?: string | null | undefined },
-): Promise<boolean> {
-  const holder = email ? await findEmailHolder(db, tenantId, email) : undefined;
-  if (holder === undefined) return false;
-  return !key || (await findNumberHolders(db, tenantId, [key])).get(key) !== holder;
 }
 
 /** @throws VALIDATION_ERROR on both fields when `to` and `contactId` name different people */
