@@ -102,6 +102,7 @@ export async function handOn(trx: Db, tenantId: number, id: string): Promise<voi
 /**
  * Finds messages of one-time passwords whose code verifies nothing any more. A code that is about to become live is not tied to its
  * message yet; one without a row is expired once its message is older than every code, because expired codes are deleted after a day.
+ * One that was replaced counts only after half a minute: of requests at the same moment, each has its message sent.
  * @returns the state of the code by message id
  */
 export async function readEnded(
@@ -116,6 +117,7 @@ export async function readEnded(
       where c.tenant_id = ${tenantId} and c.contact_id = m.contact_id and c.message_id = m.id offset 0) o on true
     where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[]) and m.author->>'kind' = 'otp'
       and case when o.state is null then m.created_at < clock_timestamp() - ${sql.lit(MAX_EXPIRY_MINUTES)} * interval '1 minute'
-        else o.state <> 'live' or o.expires_at <= clock_timestamp() end`.execute(db);
+        else o.expires_at <= clock_timestamp() or o.state not in ('live', 'replaced')
+          or (o.state = 'replaced' and m.created_at < clock_timestamp() - interval '30 seconds') end`.execute(db);
   return new Map(rows.map(row => [row.id, row.state]));
 }

@@ -44,6 +44,7 @@ test('of codes that replaced each other in the queue, the last one alone is sent
   await hold();
   const before = [await queued('111111'), await queued('222222')];
   const last = await queued('333333');
+  await query(`update messages set created_at = created_at - interval '31 s' where tenant_id = $1`);
   await release();
   await eventually(async () => expect((await read(last)).status).toMatch(/SENT|DELIVERED|READ/));
   for (const id of before) await failsAs(id, 'Code replaced');

@@ -65,23 +65,6 @@ describe('toNetworkError', () => {
     });
   });
 
-  test('leaves out characters that PostgreSQL cannot store', () => {
-    const error = {
-      message: '(#131009) cut \ud83d',
-      title: '\0',
-      code: 131009,
-      error_data: { details: 'a\0b 🌼 \udc00' },
-      fbtrace_id: 'A\0',
-    };
-    expect(toNetworkError({ error })).toEqual({
-      code: 131009,
-      title: 'Parameter value is not valid',
-      details: 'ab 🌼 \ufffd',
-      retryClass: 'fix_request',
-      traceId: 'A',
-    });
-  });
-
   test('never uses texts in the account’s language', () => {
     const body = { error: { code: 100, error_user_title: 'Erro', error_user_msg: 'Mensagem' } };
     expect(JSON.stringify(toNetworkError(body))).not.toMatch(/Erro|Mensagem/);
