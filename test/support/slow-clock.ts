@@ -7,8 +7,10 @@ import type { Clock } from '../../src/platform/clock.ts';
 export function createSlowClock(): Clock & { ahead(ms: number): void } {
   const startedAt = Date.now();
   let aheadMs = 0;
+  const now = (): number => startedAt + aheadMs + (Date.now() - startedAt) / 10;
   return {
-    now: () => startedAt + aheadMs + (Date.now() - startedAt) / 10,
+    now,
+    monotonic: now,
     ahead(ms) {
       aheadMs += ms;
     },
