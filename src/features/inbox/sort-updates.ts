@@ -150,6 +150,7 @@ function addStatus(sorted: SortedUpdates, channelId: number, update: Status): bo
   const messageId = callbackData !== undefined && UUID.test(callbackData) ? callbackData : undefined;
   sorted.statuses.push({
     messageId,
+    channelId,
     wamid,
     status,
     at: update.at.toISOString(),

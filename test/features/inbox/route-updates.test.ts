@@ -3,6 +3,7 @@ import { connectChannel } from '../../../src/features/channels/connect.ts';
 import { disconnectChannel } from '../../../src/features/channels/disconnect.ts';
 import { reprocess } from '../../../src/features/inbox/reprocess.ts';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
+import { payloadOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 
 let gateway: TestGateway;
@@ -125,6 +126,33 @@ describe('a channel whose secret did not sign the body', () => {
     expect(await reprocess(gateway.gateway.resources, { isUpgrade: false })).toMatchObject({ routed: 0 });
     await processed();
     expect(await textsOf(tenant)).toEqual(['signed']);
+  });
+
+  test('keeps the status of its messages, which a change of another channel names', async () => {
+    const { tenant, second } = await withTwoApps('two accounts');
+    const { database } = gateway;
+    await database.query('update log_origin set outbox_held_at = now()');
+    const input = { to: { phone: '+14155550102' }, content: { text: { body: 'Hello' } } };
+    const { message } = payloadOf(await gateway.mutate('sendMessage', input, 'message { databaseId }', tenant.token));
+    const told = (number: Numbers) =>
+      entryOf(number, 'messages', {
+        metadata: { phone_number_id: number.phoneNumberId },
+        statuses: [
+          {
+            ...{ id: `wamid.${message.databaseId}`, status: 'delivered', timestamp: '1790000000' },
+            ...{ recipient_id: '14155550102', biz_opaque_callback_data: message.databaseId },
+          },
+        ],
+      });
+    const status = async () =>
+      (await database.query('select status from message_states where tenant_id = $1', [tenant.id]))[0];
+    expect(await post(bodyOf(told(second)), OTHER_SECRET)).toBe(200);
+    await processed();
+    expect(await status()).toEqual({ status: 'queued' });
+    expect(await post(bodyOf(told(tenant)))).toBe(200);
+    await processed();
+    expect(await status()).toEqual({ status: 'delivered' });
+    await database.query('update log_origin set outbox_held_at = null');
   });
 
   test('gets its changes of the same body when its own app delivers it', async () => {

@@ -12,7 +12,11 @@ import { findIdsByWamid, type LockedMessage, lockOutbound, lockWithRecipients, w
 import { foldStatuses, type StatusUpdate } from './status.ts';
 
 /** A status of a message, identified by our id if the network returned it, otherwise by the network's. */
-export type AddressedStatus = StatusUpdate & { readonly messageId?: string | undefined };
+export type AddressedStatus = StatusUpdate & {
+  readonly messageId?: string | undefined;
+  /** Set if a webhook told it: the channel whose secret signed that. It says nothing about messages of other channels. */
+  readonly channelId?: number;
+};
 
 export interface AppliedStatuses {
   /** Channels with messages that were blocked by a message settled here. */
@@ -22,7 +26,7 @@ export interface AppliedStatuses {
 }
 
 /** A status of a message that we sent. */
-export type MessageStatusUpdate = StatusUpdate & MessageRef;
+export type MessageStatusUpdate = AddressedStatus & MessageRef;
 
 /**
  * Applies statuses to messages of a tenant (`applyToMessages`). Statuses of unknown messages are ignored: another system may send
@@ -79,7 +83,9 @@ export async function applyToMessages(
   const reactions: { readonly tenantId: number; readonly row: MessageRow; readonly message: MessageRow }[] = [];
   for (const { tenantId, row, recipient } of rows) {
     const ref = { tenantId, messageId: row.id };
-    const statuses = byMessage.get(keyOf(ref)) ?? [];
+    const statuses = (byMessage.get(keyOf(ref)) ?? []).filter(
+      ({ channelId }) => channelId === undefined || channelId === row.channel_id,
+    );
     const sender = recipient && newIdentityIn(recipient, statuses);
     if (sender) seen.push({ tenantId, sender: { ...sender, contactId: row.contact_id } });
     const { message, steps } = foldStatuses(row, statuses, nowIso);
