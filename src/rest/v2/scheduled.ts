@@ -6,7 +6,7 @@ import {
   type ChangedMessageFragment,
   RescheduleMessageDocument,
 } from '../wire/documents.generated.ts';
-import { instantOf, RESCHEDULED_AT, wireStatus } from '../wire/sending.ts';
+import { RESCHEDULED_AT, toInstant, wireStatus } from '../wire/sending.ts';
 import { time } from '../wire/values.ts';
 
 const messageRow = ({ id, status, scheduled_at }: ChangedMessageFragment) => ({
@@ -29,7 +29,7 @@ export const scheduledRoutes: readonly Route[] = [
     errors: ['CONFLICT'],
     names: { 'scheduledAt.instant': 'scheduled_at' },
     variables: ({ call, id, body: { scheduled_at: at } }) => ({
-      input: { id, scheduledAt: { instant: instantOf(at) }, idempotencyKey: call.idempotencyKey },
+      input: { id, scheduledAt: { instant: toInstant(at) }, idempotencyKey: call.idempotencyKey },
     }),
     respond: ({ result: { row } }) => ({
       message: 'Message rescheduled',

@@ -30,10 +30,10 @@ export const RESCHEDULED_AT = {
 
 /** `scheduled_at` as GraphQL input; undefined: now. */
 export const scheduledInput = (scheduledAt: string | null | undefined) =>
-  scheduledAt ? { instant: instantOf(scheduledAt) } : undefined;
+  scheduledAt ? { instant: toInstant(scheduledAt) } : undefined;
 
 /** A time that the body was checked for, in UTC unless it has an offset. */
-export const instantOf = (at: string): string => new Date(parseDateTime(at) ?? Number.NaN).toISOString();
+export const toInstant = (at: string): string => new Date(parseDateTime(at) ?? Number.NaN).toISOString();
 
 /** The fields of a body that sends a file. */
 export const MEDIA = {

@@ -140,7 +140,7 @@ function dueOf(
 
 /**
  * Puts back recipients whose messages were not made, because the process died or the campaign was stopped: they are chosen anew, by what
- * holds then. Nobody makes those messages any more: whoever accepts messages holds the campaign and the lane (`acceptAndStore`).
+ * holds then. Their former messages cannot be accepted later: that takes the locks of the campaign and the lane (`acceptAndStore`).
  * @returns how many recipients there were, also of messages that turned out to be accepted
  */
 export async function releaseClaims({ db }: Context, lane: Lane, campaignId: number): Promise<number> {

@@ -238,7 +238,7 @@ describe('a message that cannot be accepted at the moment', () => {
   });
 });
 
-test('REST takes the key of a message quoted or bare, and refuses what is none', async () => {
+test('REST takes the key of a message as text or as a number, and refuses other values', async () => {
   const phone = newPhone();
   const rest = async (key: unknown) => {
     const messages = [{ phone, message: 'num', idempotency_key: key }];
