@@ -1,4 +1,5 @@
-import { type AliasedRawBuilder, type Expression, type RawBuilder, sql } from 'kysely';
+import { type AliasedRawBuilder, type Expression, type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
+import type { Schema } from './database.ts';
 
 /** PostgreSQL expressions that kysely's builder lacks. */
 
@@ -35,6 +36,14 @@ export const transactionTime = sql<string>`now()`;
  * that neither restrict the tenant nor have this comment.
  */
 export const crossTenant = (reason: string): RawBuilder<unknown> => sql.raw(`/* cross-tenant: ${reason} */`);
+
+/** Whether any tenant has a row that a query selects. */
+export async function anyTenantHas<Tables extends keyof Schema>(
+  query: SelectQueryBuilder<Schema, Tables, { id: number }>,
+): Promise<boolean> {
+  const row = await query.limit(sql.lit(1)).modifyEnd(crossTenant('whether any tenant has one')).executeTakeFirst();
+  return row !== undefined;
+}
 
 export const bigints = (values: readonly number[]): RawBuilder<number> => sql<number>`${values}::bigint[]`;
 

@@ -1,20 +1,12 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { anyOf, crossTenant } from '../../../database/expressions.ts';
+import { anyOf, anyTenantHas } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
 
 /** Whether any tenant has a bot that is enabled: if not, no message is queued. */
-export async function hasEnabledBots(trx: Db): Promise<boolean> {
-  const enabled = await trx
-    .selectFrom('bots')
-    .select('id')
-    .where('is_enabled', '=', true)
-    .limit(sql.lit(1))
-    .modifyEnd(crossTenant('whether any tenant has one'))
-    .executeTakeFirst();
-  return enabled !== undefined;
-}
+export const hasEnabledBots = (trx: Db): Promise<boolean> =>
+  anyTenantHas(trx.selectFrom('bots').select('id').where('is_enabled', '=', true));
 
 /**
  * Queues the messages received in a range of the log for the bots, if the tenant has any and the plan includes them. @returns

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { crossTenant } from '../../../database/expressions.ts';
+import { anyTenantHas } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { STATE } from './recipient.ts';
 
@@ -22,16 +22,8 @@ const state = (name: keyof typeof STATE): RawBuilder<unknown> => sql.lit(STATE[n
  * Whether any campaign sent a message in the last 35 days: if not, no event counts. The time is committed before a campaign's messages are
  * accepted, so that no event comes before it.
  */
-export async function hasRecentCampaigns(trx: Db): Promise<boolean> {
-  const recent = await trx
-    .selectFrom('campaigns')
-    .select('id')
-    .where('last_message_at', '>', sql<string>`now() - ${RECENT}`)
-    .limit(sql.lit(1))
-    .modifyEnd(crossTenant('whether any tenant has one'))
-    .executeTakeFirst();
-  return recent !== undefined;
-}
+export const hasRecentCampaigns = (trx: Db): Promise<boolean> =>
+  anyTenantHas(trx.selectFrom('campaigns').select('id').where('last_message_at', '>', sql<string>`now() - ${RECENT}`));
 
 export interface CountedCampaign {
   readonly tenant_id: number;

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Db } from '../../../database/database.ts';
-import { anyIn, anyOf, clockTime, crossTenant, isoTime } from '../../../database/expressions.ts';
+import { anyIn, anyOf, anyTenantHas, clockTime, isoTime } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { JsonObject } from '../../../platform/json.ts';
@@ -11,16 +11,8 @@ import { SHARDS } from './lane.ts';
 // Statements of the queue act on a shard, which works for all tenants.
 
 /** Whether any tenant has an endpoint that is enabled: if not, no event is queued. */
-export async function hasEnabledEndpoints(trx: Db): Promise<boolean> {
-  const enabled = await trx
-    .selectFrom('webhook_endpoints')
-    .select('id')
-    .where('enabled', '=', true)
-    .limit(sql.lit(1))
-    .modifyEnd(crossTenant('whether any tenant has one'))
-    .executeTakeFirst();
-  return enabled !== undefined;
-}
+export const hasEnabledEndpoints = (trx: Db): Promise<boolean> =>
+  anyTenantHas(trx.selectFrom('webhook_endpoints').select('id').where('enabled', '=', true));
 
 /**
  * Queues the events of a range, once for each endpoint that was subscribed when they happened. Due by the clock of the database:
