@@ -47,7 +47,7 @@ export function staffCommand(): Command {
     .action(async (slug: string, person: string, { json }: { json: boolean }) => {
       const removed = await changeDatabase(loadConfig(), async db => {
         const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-        return db.transaction(trx => removeStaff(trx, tenantId, person, COMMAND_LINE));
+        return removeStaff(db, tenantId, person, COMMAND_LINE);
       });
       if (!removed)
         throw new UserError(`There is no staff member ${person}. See \`parley tenant staff list ${slug}\`.`);

@@ -227,21 +227,14 @@ async function writeUpdate(trx: Db, tenantId: number, id: number, fields: Contac
   }
 }
 
-/** Maximum number of contacts, with their events, in memory at a time. */
-const CHUNK = 1_000;
-
-/** Unassigns a staff member from all contacts, in the caller's transaction. @returns their number */
-export async function unassignContacts(trx: Db, tenantId: number, staffId: number): Promise<number> {
-  let count = 0;
-  for (;;) {
-    const contacts = await unassignSome(trx, tenantId, staffId, CHUNK);
-    const previous = { assigned_id: staffId };
-    await append(
-      trx,
-      tenantId,
-      contacts.map(contact => ({ type: 'contact.updated', payload: { contact, previous } })),
-    );
-    count += contacts.length;
-    if (contacts.length < CHUNK) return count;
-  }
+/** Unassigns a staff member from the next `limit` contacts, in the caller's transaction. @returns their number */
+export async function unassignContacts(trx: Db, tenantId: number, staffId: number, limit: number): Promise<number> {
+  const contacts = await unassignSome(trx, tenantId, staffId, limit);
+  const previous = { assigned_id: staffId };
+  await append(
+    trx,
+    tenantId,
+    contacts.map(contact => ({ type: 'contact.updated', payload: { contact, previous } })),
+  );
+  return contacts.length;
 }

@@ -30,17 +30,20 @@ export async function wakeSnoozed({ db, clock, signals }: Pick<Resources, 'db' |
   }
 }
 
-/** Unassigns a staff member from all conversations, in the caller's transaction. */
-export async function unassignConversations(trx: Db, tenantId: number, staffId: number): Promise<void> {
-  for (;;) {
-    const rows = await unassignSome(trx, tenantId, staffId, BATCH);
-    await append(
-      trx,
-      tenantId,
-      rows.flatMap(after => updatedEvent({ ...after, assignee_id: staffId }, after)),
-    );
-    if (rows.length < BATCH) return;
-  }
+/** Unassigns a staff member from the next `limit` conversations, in the caller's transaction. @returns their number */
+export async function unassignConversations(
+  trx: Db,
+  tenantId: number,
+  staffId: number,
+  limit: number,
+): Promise<number> {
+  const rows = await unassignSome(trx, tenantId, staffId, limit);
+  await append(
+    trx,
+    tenantId,
+    rows.flatMap(after => updatedEvent({ ...after, assignee_id: staffId }, after)),
+  );
+  return rows.length;
 }
 
 /** Deletes what sessions that are gone have shown. */

@@ -9,7 +9,7 @@ import { once } from '../idempotency/once.ts';
 import { endSessionsOf } from '../sessions/store.ts';
 import { addStaff, emailTaken } from './add.ts';
 import { recordStaff } from './record.ts';
-import { removeStaff } from './remove.ts';
+import { unassignMany, writeRemoved } from './remove.ts';
 import { type NewStaff, parseStaffChange, type StaffChange, type StaffRow } from './staff-member.ts';
 import { countAdmins, findStaff, getStaff, lockStaffQuota, updateStaff } from './store.ts';
 
@@ -63,6 +63,12 @@ export async function changeStaff(context: Context, id: number, input: StaffChan
 /** Removes a staff member. @throws NOT_FOUND; CONFLICT for the only admin */
 export async function deleteStaffMember(context: Context, id: number, key: Key): Promise<void> {
   const tenantId = tenantOf(context);
+  const [found] = await getStaff(context.db.write, tenantId, [id]);
+  if (found) {
+    // Checked again under the lock below.
+    await keepAnAdmin(context.db.write, tenantId, found);
+    await unassignMany(context.db, tenantId, id);
+  }
   await once<void>(
     context,
     { operation: 'deleteStaffMember', key, input: { id } },
@@ -71,7 +77,7 @@ export async function deleteStaffMember(context: Context, id: number, key: Key):
         await lockStaffQuota(trx, tenantId);
         const member = await existing(trx, tenantId, id);
         await keepAnAdmin(trx, tenantId, member);
-        await removeStaff(trx, tenantId, String(id), authorOf(context));
+        await writeRemoved(trx, tenantId, member, authorOf(context));
       },
       store: () => ({}),
       again: async () => undefined,

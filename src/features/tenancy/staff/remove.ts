@@ -1,10 +1,13 @@
 import type { Author } from '../../../core/author.ts';
-import type { Db } from '../../../database/database.ts';
+import type { Database, Db } from '../../../database/database.ts';
 import { unassignContacts } from '../../contacts/update.ts';
 import { unassignConversations } from '../../conversations/housekeeping.ts';
 import { recordStaff } from './record.ts';
 import type { StaffRow } from './staff-member.ts';
 import { deleteStaff, findStaff } from './store.ts';
+
+/** Contacts, and as many conversations, that are unassigned by one set of statements. */
+const BATCH = 500;
 
 export interface RemovedStaff {
   readonly member: StaffRow;
@@ -13,21 +16,65 @@ export interface RemovedStaff {
 }
 
 /**
- * Removes a staff member, in the caller's transaction, with an audit entry, and unassigns their contacts and conversations.
+ * Removes a staff member, with an audit entry, and unassigns their contacts and conversations. If the process dies meanwhile, the
+ * member remains, with those that are still assigned.
  * @param emailOrId as `parley tenant staff list` prints them
  * @returns undefined if there is no such staff member
  */
 export async function removeStaff(
-  trx: Db,
+  db: Database,
   tenantId: number,
   emailOrId: string,
   author: Author,
 ): Promise<RemovedStaff | undefined> {
-  const member = await findStaff(trx, tenantId, emailOrId);
+  const member = await findStaff(db.write, tenantId, emailOrId);
   if (!member) return undefined;
-  const unassigned = await unassignContacts(trx, tenantId, member.id);
-  await unassignConversations(trx, tenantId, member.id);
-  await deleteStaff(trx, tenantId, member.id);
+  const before = await unassignMany(db, tenantId, member.id);
+  const rest = await db.transaction(trx => writeRemoved(trx, tenantId, member, author));
+  return rest === undefined ? undefined : { member, unassigned: before + rest };
+}
+
+/**
+ * Unassigns a staff member from all contacts and conversations, in transactions of 500 each: readers of the event log cannot pass one
+ * that has written, so that a long one holds up subscriptions, webhooks and bots of all tenants.
+ * @returns the number of contacts
+ */
+export async function unassignMany(db: Database, tenantId: number, staffId: number): Promise<number> {
+  let count = 0;
+  for (;;) {
+    const { contacts, isLast } = await db.transaction(trx => unassignSome(trx, tenantId, staffId));
+    count += contacts;
+    if (isLast) return count;
+  }
+}
+
+/**
+ * The last part of the removal, in the caller's transaction and after `unassignMany`: what was assigned since is unassigned.
+ * @returns the number of these contacts; undefined if the member does not exist any more
+ */
+export async function writeRemoved(
+  trx: Db,
+  tenantId: number,
+  member: StaffRow,
+  author: Author,
+): Promise<number | undefined> {
+  let count = 0;
+  for (let isLast = false; !isLast; ) {
+    const some = await unassignSome(trx, tenantId, member.id);
+    count += some.contacts;
+    isLast = some.isLast;
+  }
+  if (!(await deleteStaff(trx, tenantId, member.id))) return undefined;
   await recordStaff(trx, tenantId, author, 'staff.deleted', member);
-  return { member, unassigned };
+  return count;
+}
+
+async function unassignSome(
+  trx: Db,
+  tenantId: number,
+  staffId: number,
+): Promise<{ readonly contacts: number; readonly isLast: boolean }> {
+  const contacts = await unassignContacts(trx, tenantId, staffId, BATCH);
+  const conversations = await unassignConversations(trx, tenantId, staffId, BATCH);
+  return { contacts, isLast: contacts < BATCH && conversations < BATCH };
 }

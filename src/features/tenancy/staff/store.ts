@@ -113,6 +113,13 @@ export async function countAdmins(db: Db, tenantId: number): Promise<number> {
   return count;
 }
 
-export async function deleteStaff(trx: Db, tenantId: number, id: number): Promise<void> {
-  await trx.deleteFrom('staff').where('tenant_id', '=', tenantId).where('id', '=', id).execute();
+/** @returns whether there was such a staff member */
+export async function deleteStaff(trx: Db, tenantId: number, id: number): Promise<boolean> {
+  const deleted = await trx
+    .deleteFrom('staff')
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .returning('id')
+    .executeTakeFirst();
+  return deleted !== undefined;
 }

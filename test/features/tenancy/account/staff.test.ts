@@ -17,7 +17,7 @@ afterAll(() => gateway.stop());
 const add = (tenant: TestTenant, email: string, name = 'Ana') =>
   gateway.gateway.resources.db.transaction(trx => addStaff(trx, tenant.id, { name, email }, COMMAND_LINE));
 const remove = (tenant: TestTenant, person: string) =>
-  gateway.gateway.resources.db.transaction(trx => removeStaff(trx, tenant.id, person, COMMAND_LINE));
+  removeStaff(gateway.gateway.resources.db, tenant.id, person, COMMAND_LINE);
 const staffOf = async (tenant: TestTenant) =>
   dataOf(await gateway.graphql('{ staffMembers { nodes { id databaseId name email } } }', {}, tenant.token))
     .staffMembers.nodes;
@@ -117,6 +117,27 @@ test('whose person is removed keeps the contacts, assigned to nobody, and every 
   expect(events.map(({ payload }) => [payload.previous, payload.contact.assigned_id])).toEqual(
     Array.from({ length: 3 }, () => [{ assigned_id: leaving.id }, null]),
   );
+});
+
+test('contacts and conversations of a person are unassigned in transactions of 500, also over GraphQL', async () => {
+  const counts = async (overGraphQL: boolean) => {
+    const tenant = await gateway.addTenant({ channel: false });
+    const leaving = await add(tenant, 'leaving@example.com');
+    await gateway.database.query(
+      `insert into contacts (tenant_id, phone, assigned_id) select $1, '+49151' || 43000000 + n, $2 from generate_series(1, 1200) n`,
+      [tenant.id, leaving.id],
+    );
+    if (overGraphQL) dataOf(await gateway.mutate('deleteStaffMember', { id: leaving.id }, 'deletedId', tenant.token));
+    else expect(await remove(tenant, leaving.email)).toMatchObject({ unassigned: 1_200 });
+    expect(await staffOf(tenant)).toEqual([]);
+    const transactions = await gateway.database.query<{ count: number }>(
+      `select count(*)::int as count from events where tenant_id = $1 and type = 'contact.updated' group by xid order by 1 desc`,
+      [tenant.id],
+    );
+    return transactions.map(({ count }) => count);
+  };
+  expect(await counts(false)).toEqual([500, 500, 200]);
+  expect(await counts(true)).toEqual([500, 500, 200]);
 });
 
 test('nobody of another tenant can be removed or assigned', async () => {
