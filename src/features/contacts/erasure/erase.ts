@@ -25,8 +25,8 @@ import {
 } from './erasure.sql.ts';
 import { finishErasures } from './finish.ts';
 import type { Counts, ErasedKind, ErasureReason, ReceiptRow } from './receipt.ts';
-import { type Holder, lostAt, sharedNumbersOf, spellingsOf } from './shared-number.ts';
-import { getReceipts, insertReceipts, storeFormerDigests } from './store.ts';
+import { type Holder, isFormerNumber, lostAt, sharedNumbersOf, spellingsOf } from './shared-number.ts';
+import { findDigests, getReceipts, insertReceipts, storeFormerDigests } from './store.ts';
 import { identityDigest, type Subject, subjectDigest, withoutPersonalData } from './subject.ts';
 
 export interface ErasureRequest {
@@ -135,6 +135,8 @@ async function remove(
   const filenames = await eraseFilenames(trx, tenantId, removed.media, locked.flatMap(textsOf));
   const receipts: Parameters<typeof insertReceipts>[2][number][] = [];
   const digests: ErasedIdentity[] = [];
+  /** Of numbers that the people had, but have no more. */
+  const formerNumbers: Buffer[] = [];
   const formerDigests: ErasedIdentity[] = [];
   for (const contact of locked) {
     const keys = new Set(contact.numbers.map(phoneKey));
@@ -168,12 +170,11 @@ async function remove(
       signature: null,
       pending: secrets.seal(JSON.stringify(subject)),
     });
-    for (const identity of subject.identities)
-      digests.push({
-        digest: identityDigest(secrets, tenantId, identity),
-        erased_at: nowIso,
-        opted_out: optedOut,
-      });
+    for (const identity of subject.identities) {
+      const digest = identityDigest(secrets, tenantId, identity);
+      digests.push({ digest, erased_at: nowIso, opted_out: optedOut });
+      if (isFormerNumber(contact.id, identity, holders)) formerNumbers.push(digest);
+    }
     // The number belongs to another contact now: drop late webhooks from before, and do not transfer the opt-out.
     for (const number of subject.shared) {
       const lostAtMs = lostAt(number);
@@ -184,7 +185,9 @@ async function remove(
   }
   await insertReceipts(trx, tenantId, receipts);
   const expiresAt = new Date(now + LATE_WEBHOOKS_MS).toISOString();
-  await storeDigests(trx, tenantId, onePerIdentity(digests), expiresAt);
+  // Another holder may have been erased before: the consent of somebody who gave the number up does not replace theirs.
+  const stored = formerNumbers.length === 0 ? [] : await findDigests(trx, tenantId, formerNumbers);
+  await storeDigests(trx, tenantId, onePerIdentity([...digests, ...stored]), expiresAt);
   await storeFormerDigests(trx, tenantId, formerDigests, expiresAt);
   const contacts = await deleteContacts(trx, tenantId, ids);
   await append(

@@ -31,6 +31,12 @@ export interface Holder {
 export const spellingsOf = (number: string): string[] =>
   [number, phoneKey(number)].map(text => text.replace(/\D/g, ''));
 
+/** Whether a contact had a number that it has no more. @param identity normalised by `phoneKey` */
+export function isFormerNumber(contactId: number, identity: string, holders: readonly Holder[]): boolean {
+  const own = holders.filter(({ contact_id, number }) => contact_id === contactId && phoneKey(number) === identity);
+  return own.length > 0 && own.every(({ until_ms: untilMs }) => untilMs !== null);
+}
+
 /** Returns the numbers of a contact that other contacts have or had. @param holders all present and former holders of its numbers */
 export function sharedNumbersOf(contactId: number, holders: readonly Holder[]): SharedNumber[] {
   const byIdentity = Map.groupBy(holders, ({ number }) => phoneKey(number));

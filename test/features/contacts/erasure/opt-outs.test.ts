@@ -87,13 +87,16 @@ test('a contact that is given the number of an erased person gets their opt-outs
   expect([refused.status, refused.body.error?.code]).toEqual([403, 'CONTACT_OPTED_OUT']);
 });
 
-test.each<[who: string, ofEarlier: readonly string[], ofLater: readonly string[]]>([
+const ERASED = ['together', 'the earlier one first', 'the later one first'] as const;
+const WHO: readonly (readonly [who: string, ofEarlier: readonly string[], ofLater: readonly string[]])[] = [
   ['the earlier one', ['marketing'], []],
   ['the later one', [], ['marketing']],
   ['both, from different categories,', ['marketing'], ['utility']],
-])(
-  'of two people who had one number in turn and are erased together, the opt-out of %s stays with the number',
-  async (_who, ofEarlier, ofLater) => {
+];
+
+test.each(WHO.flatMap(who => ERASED.map(erased => [...who, erased] as const)))(
+  'of two people who had one number in turn, the opt-out of %s stays with the number (%s, %s) if they are erased %s',
+  async (_who, ofEarlier, ofLater, erased) => {
     const phone = newPhone();
     const create = async (): Promise<string> =>
       payloadOf(await gateway.mutate('createContact', { phone }, 'contact { databaseId }')).contact.databaseId;
@@ -112,9 +115,14 @@ test.each<[who: string, ofEarlier: readonly string[], ofLater: readonly string[]
       return id;
     };
     const ids = [await formerHolder(ofEarlier), await formerHolder(ofLater)];
-    expect(payloadOf(await gateway.mutate('deleteContacts', { ids }, 'summary { succeeded failed }'))).toMatchObject({
-      summary: { succeeded: 2, failed: 0 },
-    });
+    const groups = erased === 'together' ? [ids] : ids.map(id => [id]);
+    if (erased === 'the later one first') groups.reverse();
+    for (const group of groups)
+      expect(
+        payloadOf(await gateway.mutate('deleteContacts', { ids: group }, 'summary { succeeded failed }')),
+      ).toMatchObject({
+        summary: { succeeded: group.length, failed: 0 },
+      });
     await create();
     const statusOf = async (template: string) => (await sendTemplate(phone, template)).status;
     const optedOut = [...ofEarlier, ...ofLater];
