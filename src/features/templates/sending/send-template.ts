@@ -117,7 +117,7 @@ async function prepare(
   }
 }
 
-/** The error of a template's file, name or values with those that the other two have regardless. */
+/** The error of a template's file, name or values with those that the others have regardless. */
 async function withOtherFaults(
   context: Context,
   input: SendTemplateInput,
@@ -130,6 +130,7 @@ async function withOtherFaults(
   const checks = [
     async () => checkMergeFields(lenientTexts(input)),
     async () => checkSendable(await requireTemplate(context, input), feature, input.category),
+    async () => missingValuesOf(await requireTemplate(context, input), input),
   ];
   for (const check of checks)
     try {

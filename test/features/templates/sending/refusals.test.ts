@@ -67,6 +67,16 @@ describe('is rejected before anything is sent, with an error of the field:', () 
       { 'header.image.link': 'https://' },
     ],
     [
+      'a malformed address beside faulty values',
+      {
+        name: 'picture',
+        header: { image: { link: 'ftp://x' } },
+        body: ['a'],
+        buttons: [{ index: 7, value: 'x' }],
+      },
+      { 'header.image.link': 'https://', 'body.0': 'no variables', 'buttons.7': 'no such button' },
+    ],
+    [
       'an upload that does not exist',
       { name: 'picture', header: { image: { mediaId: 'x' } } },
       { 'header.image.mediaId': 'no media' },
