@@ -13,7 +13,6 @@ export function createPostgresTransport(connect: () => Promise<pg.Client>, log: 
   let closed = false;
 
   function reconnect(reason: unknown): void {
-    client = undefined;
     if (closed || reconnectTimer) return;
     log.warn({ err: reason }, 'the PostgreSQL connection for signals was lost; reconnecting');
     reconnectTimer = setTimeout(() => {
@@ -22,19 +21,27 @@ export function createPostgresTransport(connect: () => Promise<pg.Client>, log: 
     }, RECONNECT_MS);
   }
 
+  /** Replaces a connection, which is still open if only a statement failed: a standby refuses LISTEN. */
+  function lose(opened: pg.Client, reason: unknown): void {
+    opened.end().catch(() => undefined);
+    if (client === opened) client = undefined;
+    if (!client) reconnect(reason);
+  }
+
   async function listen(): Promise<void> {
+    const opened = await connect().catch(reconnect);
+    if (!opened) return;
+    opened.on('error', reason => lose(opened, reason));
+    opened.on('notification', message => {
+      if (message.processId !== processIdOf(opened)) callbacks?.onMessage(message.payload ?? '');
+    });
     try {
-      const opened = await connect();
-      opened.on('error', reconnect);
-      opened.on('notification', message => {
-        if (message.processId !== processIdOf(opened)) callbacks?.onMessage(message.payload ?? '');
-      });
       await opened.query(`listen ${CHANNEL}`);
       if (closed) await opened.end();
       else client = opened;
       callbacks?.onReady();
     } catch (error) {
-      reconnect(error);
+      lose(opened, error);
     }
   }
 
@@ -45,7 +52,8 @@ export function createPostgresTransport(connect: () => Promise<pg.Client>, log: 
     },
     isReady: () => client !== undefined,
     async send(message) {
-      await client?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch(reconnect);
+      const opened = client;
+      await opened?.query('select pg_notify($1, $2)', [CHANNEL, message]).catch(reason => lose(opened, reason));
     },
     async close() {
       closed = true;
