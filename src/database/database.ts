@@ -193,7 +193,8 @@ export function createDatabase(options: DatabaseOptions): Database {
     leases,
     transaction: work => write.transaction().execute(work),
     async connect() {
-      const client = new pg.Client(direct);
+      // Not observed: the statements of signals and session locks belong to no request.
+      const client = new NamedClient({ ...direct, onStatement: undefined });
       // Added before connecting: a server that shuts down may report that together with readiness. Without a listener that error
       // would end the process. Users of the connection add their own.
       client.on('error', () => undefined);

@@ -49,6 +49,8 @@ export interface Line {
   mend(): void;
   /** Forwards nothing more, without closing connections, as if the host were unreachable. */
   stall(): void;
+  /** Forwards new connections again; those that were stalled stay so. */
+  forward(): void;
   stop(): Promise<void>;
 }
 
@@ -100,6 +102,9 @@ export async function openLine(databaseUrl: string): Promise<Line> {
     stall() {
       isStalled = true;
       for (const socket of sockets) socket.unpipe().pause();
+    },
+    forward() {
+      isStalled = false;
     },
     async stop() {
       cut();
