@@ -124,7 +124,7 @@ const CHORES: readonly {
   readonly everyMs: number;
   readonly run: (resources: Resources) => Promise<unknown>;
 }[] = [
-  { name: 'partitions', everyMs: 6 * HOUR, run: ({ db }) => ensurePartitions(db.write, PARTITIONED, 3) },
+  { name: 'partitions', everyMs: HOUR, run: ({ db }) => ensurePartitions(db.write, PARTITIONED, 3) },
   { name: 'statistics of grown tables', everyMs: 5 * SECOND, run: ({ db }) => analyzeGrown(db.write) },
   {
     name: 'old events',
