@@ -171,6 +171,14 @@ describe.concurrent('the network’s error code decides', () => {
     expect(timesTaken(id)).toBe(1);
   });
 
+  test('a refusal with a code beyond all codes is retried, and such a failure by webhook fails the message', async () => {
+    const refused = await sendInto({ errorCode: 3_000_000_000 });
+    await becomes(refused.tenant, refused.id, 'READ');
+    expect(timesTaken(refused.id)).toBe(1);
+    const failed = await sendInto({ asyncErrorCode: 3_000_000_000, when: 'after' });
+    await becomes(failed.tenant, failed.id, 'FAILED');
+  });
+
   test('a failure reported by webhook after a 200 fails the sent message with the network’s error', async () => {
     const { tenant, id } = await sendInto({ asyncErrorCode: 131_047, when: 'after' });
     const failed = await becomes(tenant, id, 'FAILED');

@@ -48,9 +48,12 @@ export function foreignResponse(status: number): NetworkError {
   };
 }
 
+/** Codes are stored as `integer`, and a negative one means there that a message has not failed. */
+const MAX_CODE = 2 ** 31 - 1;
+
 function readError(error: JsonObject): NetworkError | undefined {
   const code = asNumber(error['code']);
-  if (code === undefined || !Number.isInteger(code)) return undefined;
+  if (code === undefined || !Number.isInteger(code) || code < 0 || code > MAX_CODE) return undefined;
   // "(#131030) Recipient phone number not in allowed list": the code has its own field.
   const message = asText(error['message'])?.replace(/^\(#\d+\)\s*/, '') ?? '';
   const title = asText(error['title']) ?? ERROR_CODES.get(code)?.title ?? (message || `Error ${code}`);

@@ -65,6 +65,11 @@ describe('toNetworkError', () => {
     });
   });
 
+  test.each([-1, 2 ** 31, 3e9, 1e21, '9999999999'])('a code that cannot be stored counts as none: %s', code => {
+    expect(toNetworkError({ error: { code, message: 'Odd' } })).toBeUndefined();
+    expect(webhookError([{ code, title: 'Odd' }])).toBeUndefined();
+  });
+
   test('never uses texts in the account’s language', () => {
     const body = { error: { code: 100, error_user_title: 'Erro', error_user_msg: 'Mensagem' } };
     expect(JSON.stringify(toNetworkError(body))).not.toMatch(/Erro|Mensagem/);
