@@ -1,4 +1,4 @@
-import { MINUTE } from '../../platform/clock.ts';
+import { DAY, MINUTE } from '../../platform/clock.ts';
 import { asList, asNumber, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
 import type { NetworkError, RetryClass } from '../network.ts';
 import { ERROR_CODES } from './error-codes.ts';
@@ -66,7 +66,8 @@ function readError(error: JsonObject): NetworkError | undefined {
 
 /**
  * The longest `estimated_time_to_regain_access` (minutes) in `X-Business-Use-Case-Usage`, in milliseconds. No recorded response
- * has a `Retry-After`; this header is on every response about a business account, with 0 while nothing is throttled.
+ * has a `Retry-After`; this header is on every response about a business account, with 0 while nothing is throttled. At most a day: the
+ * channel sends nothing meanwhile, and quotas are of hours or a day.
  */
 function regainAccessMs(headers: ResponseHeaders): number | undefined {
   const header = headers['x-business-use-case-usage'];
@@ -77,5 +78,5 @@ function regainAccessMs(headers: ResponseHeaders): number | undefined {
       minutes = Math.max(minutes, asNumber(asObject(usage)?.['estimated_time_to_regain_access']) ?? 0);
     }
   }
-  return minutes > 0 ? minutes * MINUTE : undefined;
+  return minutes > 0 ? Math.min(minutes * MINUTE, DAY) : undefined;
 }

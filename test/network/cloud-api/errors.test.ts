@@ -79,6 +79,8 @@ describe('toNetworkError', () => {
     const usage = { '1': [{ estimated_time_to_regain_access: 2 }, { estimated_time_to_regain_access: '7' }] };
     const headers = { 'x-business-use-case-usage': JSON.stringify(usage) };
     expect(toNetworkError({ error: { code: 80007 } }, headers)?.retryAfterMs).toBe(420_000);
+    const odd = { 'x-business-use-case-usage': '{"1":[{"estimated_time_to_regain_access":1e300}]}' };
+    expect(toNetworkError({ error: { code: 80007 } }, odd)?.retryAfterMs).toBe(86_400_000);
     expect(toNetworkError({ error: { code: 100 } }, headers)?.retryAfterMs).toBeUndefined();
     expect(
       toNetworkError({ error: { code: 4 } }, { 'x-business-use-case-usage': 'not json' })?.retryAfterMs,
