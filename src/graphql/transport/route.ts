@@ -114,11 +114,15 @@ interface YogaRequest {
   readonly points: number;
   /** The document, if the request names it by a digest. */
   readonly text?: string;
-  /** Present if that document is not known or not valid. */
+  /** Present if the request is malformed, or that document is not known or not valid. */
   readonly errors?: readonly GraphQLError[];
 }
 
-/** Returns the cost of a request that Yoga executes. Requests that it rejects, and the GraphiQL page, cost one point. */
+/**
+ * Returns the cost of a request that Yoga executes; one point for a malformed one and for the GraphiQL page. Yoga must not see a malformed
+ * one: it ignores what it does not know (`documentId` beside `query`, another version of `persistedQuery`) and would execute a text that
+ * was neither admitted nor charged.
+ */
 async function readForYoga(kernel: Kernel, request: FastifyRequest, caller: Caller): Promise<YogaRequest> {
   try {
     const parsed = request.method === 'POST' ? parseRequest(request.body) : parseGetRequest(request.query);
@@ -128,7 +132,7 @@ async function readForYoga(kernel: Kernel, request: FastifyRequest, caller: Call
     if (parsed.query !== undefined) return { points: read.points };
     return 'errors' in read ? read : { points: read.points, text: read.text };
   } catch (error) {
-    if (error instanceof GraphQLError) return { points: 1 };
+    if (error instanceof BadRequest) return { points: 1, errors: [error] };
     throw error;
   }
 }

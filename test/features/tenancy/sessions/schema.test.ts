@@ -261,3 +261,40 @@ test('a session that executes trusted documents only runs no text and no REST', 
   const rest = await fetch(`${gateway.url}/api/v2/contacts`, { headers: { authorization: `Bearer ${token}` } });
   expect(rest.status).toBe(403);
 });
+
+test('a session that executes trusted documents only runs no text in a malformed request either', async () => {
+  const token = await session({ email: admin.email, documentsOnly: true });
+  const headers = { authorization: `Bearer ${token}` };
+  const mutation = (name: string) =>
+    `mutation { createContactGroup(input: { name: "${name}" }) { contactGroup { name } } }`;
+  const malformed = [
+    { documentId: `sha256:${'0'.repeat(64)}` },
+    { documentId: 'sha256:x' },
+    { extensions: { persistedQuery: { version: 2, sha256Hash: '0'.repeat(64) } } },
+    { extensions: { persistedQuery: { version: 1, sha256Hash: 'x' } } },
+  ];
+  const streams = malformed.map((extra, index) =>
+    fetch(`${gateway.url}/graphql`, {
+      method: 'POST',
+      headers: { ...headers, 'content-type': 'application/json', accept: 'text/event-stream' },
+      body: JSON.stringify({ query: mutation(`streamed ${index}`), ...extra }),
+    }),
+  );
+  const reads = malformed.map(extra => {
+    const texts = Object.entries(extra).map(([name, value]) => [
+      name,
+      typeof value === 'string' ? value : JSON.stringify(value),
+    ]);
+    const parameters = new URLSearchParams([['query', '{ viewer { scopes } }'], ...texts]);
+    return fetch(`${gateway.url}/graphql?${parameters}`, { headers: { ...headers, accept: 'application/json' } });
+  });
+  for (const answer of await Promise.all([...streams, ...reads])) {
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toEqual({
+      errors: [expect.objectContaining({ extensions: expect.objectContaining({ code: 'BAD_REQUEST' }) })],
+      extensions: { cost: expect.anything() },
+    });
+  }
+  const groups = await gateway.graphql('{ contactGroups(search: "streamed") { totalCount } }');
+  expect(dataOf(groups).contactGroups.totalCount).toBe(0);
+});
