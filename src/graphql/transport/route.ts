@@ -190,8 +190,8 @@ function forwardToYoga(app: FastifyInstance, resources: Resources, kernel: Kerne
         complete = data;
       },
     };
-    // Yoga uses only the query, and knows one path; the Host header is untrusted input.
-    const parameters = new URLSearchParams(request.url.slice(request.url.split('?', 1)[0]?.length));
+    // Yoga knows one path; the Host header is untrusted input. The parameters are those that were charged: Fastify also begins them at `#`.
+    const parameters = new URLSearchParams(request.query as Record<string, string>);
     if (text !== undefined && body === undefined) {
       parameters.set('query', text);
       parameters.delete('documentId');

@@ -219,6 +219,15 @@ test('operationName selects one of several operations', async () => {
   });
 });
 
+test('a GET request executes the parameters that it was charged for, wherever its URL begins them', async () => {
+  const [charged, other] = ['{ viewer { scopes } }', '{ a: contacts { totalCount } b: contacts { totalCount } }'];
+  const path = `/graphql#query=${encodeURIComponent(charged)}&x=?query=${encodeURIComponent(other)}`;
+  const headers = ['Host: x', `Authorization: Bearer ${gateway.tenant.token}`, 'Connection: close'];
+  const text = await raw(gateway.url, `GET ${path} HTTP/1.1\r\n${headers.join('\r\n')}\r\n\r\n`);
+  expect(text).toContain('"data":{"viewer":');
+  expect(text).toContain('"cost":{"requested":1,');
+});
+
 describe('unauthenticated callers', () => {
   test('get UNAUTHORIZED without a valid token, with the request id in the response', async () => {
     const headers = { 'content-type': 'application/json' };
