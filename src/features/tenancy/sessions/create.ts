@@ -7,6 +7,7 @@ import { authorOf } from '../audit/author.ts';
 import { record } from '../audit/record.ts';
 import { once } from '../idempotency/once.ts';
 import type { StaffRow } from '../staff/staff-member.ts';
+import { holdStaff } from '../staff/store.ts';
 import { generateToken, hashToken, SESSION_PREFIX } from '../tokens/token.ts';
 import { findSession, insertSession } from './store.ts';
 
@@ -32,11 +33,13 @@ const MAX_ORIGINS = 20;
 /**
  * Creates a session of a staff member, with an audit entry. Its scopes are those of the role that the calling token has too; it
  * ends with that token, at the latest.
- * @throws VALIDATION_ERROR by field, INSUFFICIENT_SCOPE if the caller is a session itself
+ * @param known the staff member as looked up; the role is read again under a lock, because a concurrent change to a narrower one ends the
+ *   sessions that it sees
+ * @throws NOT_FOUND, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE if the caller is a session itself
  */
 export function createSession(
   context: Context,
-  staffMember: StaffRow,
+  known: StaffRow,
   request: SessionRequest,
   keyed: { readonly key: string | null | undefined; readonly input: unknown },
 ): Promise<CreatedSession> {
@@ -48,6 +51,8 @@ export function createSession(
     { operation: 'createStaffSession', ...keyed },
     {
       async run(trx) {
+        const staffMember = await holdStaff(trx, tenant.id, known.id);
+        if (!staffMember) throw notFound('StaffMember');
         const session = boundsOf(principal, staffMember, request, context.clock.now());
         const token = generateToken(SESSION_PREFIX);
         const row = await insertSession(trx, tenant.id, {
@@ -68,7 +73,7 @@ export function createSession(
       again: async stored => {
         const row = await findSession(context.db.write, tenant.id, (stored as { id: number }).id);
         if (!row) throw notFound('StaffSession');
-        return { id: row.id, staffMember, expiresAt: row.expires_at, token: null };
+        return { id: row.id, staffMember: known, expiresAt: row.expires_at, token: null };
       },
     },
   );

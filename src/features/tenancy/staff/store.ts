@@ -48,6 +48,17 @@ export const findStaff = (db: Db, tenantId: number, emailOrId: string): Promise<
     )
     .executeTakeFirst();
 
+/** Reads a staff member, who is neither changed nor removed until the transaction ends. */
+export const holdStaff = (trx: Db, tenantId: number, id: number): Promise<StaffRow | undefined> =>
+  trx
+    .selectFrom('staff')
+    .select(STAFF_COLUMNS)
+    .$narrowType<{ role: StaffRole }>()
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .forShare()
+    .executeTakeFirst();
+
 /**
  * Locks the tenant's counters until the transaction ends, which serialises additions of staff, then counts.
  * @returns the number of staff members and the plan's maximum (`null`: unlimited)

@@ -7,6 +7,7 @@ import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { addStaff } from '../../../../src/features/tenancy/staff/add.ts';
 import { dataOf, faultsOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { holdLock } from '../../../support/lock.ts';
 import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
 import { connect, stream } from '../../events/subscriber.ts';
 
@@ -252,6 +253,29 @@ test('a session ends when it expires, and is deleted two days later', async () =
     [Buffer.from(token)],
   );
   expect((await call(token)).status).toBe(401);
+});
+
+test('a session that is created while its staff member gets a narrower role has only that one', async () => {
+  const member = await add('narrowed@example.com');
+  await gateway.database.query("update staff set role = 'admin' where id = $1", [member.id]);
+  const waiting = async (count: number) =>
+    eventually(async () => {
+      const rows = await gateway.database.query(
+        "select pid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+      );
+      expect(rows).toHaveLength(count);
+    });
+  // The change has ended the sessions that it saw, and waits to commit.
+  const lock = await holdLock(gateway.database, 'lock table audit_log in share mode');
+  const changed = gateway.mutate('updateStaffMember', { id: String(member.id), role: 'VIEWER' });
+  await waiting(1);
+  const created = create({ email: member.email });
+  await waiting(2);
+  await lock.release();
+  dataOf(await changed);
+  const { token } = dataOf(await created).createStaffSession;
+  const { viewer } = dataOf(await gateway.graphql('{ viewer { scopes } }', {}, token));
+  expect(viewer.scopes).toEqual(ROLE_SCOPES.viewer.map(scopeWord));
 });
 
 test('a session that executes trusted documents only runs no text and no REST', async () => {
