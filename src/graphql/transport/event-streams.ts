@@ -17,11 +17,16 @@ interface EventStream {
   readonly tenantId: number;
   readonly body: PassThrough;
   isOpen: boolean;
-  /** The results of each operation by the client's id; undefined until it is executed. */
-  readonly operations: Map<string, AsyncGenerator<ExecutionResult> | undefined>;
+  /** By the client's id, which it may use again once it has ended an operation. */
+  readonly operations: Map<string, StreamedOperation>;
   /** Resolves when the client has read enough. */
   drained: Promise<void> | undefined;
   end(): void;
+}
+
+interface StreamedOperation {
+  /** Undefined until it is executed, and for an operation with a single result. */
+  results: AsyncGenerator<ExecutionResult> | undefined;
 }
 
 /** Starts to watch the token; returns a function that stops watching. */
@@ -92,7 +97,7 @@ export function createEventStreams(): EventStreams {
         stopWatching();
         streams.delete(token);
         perTenant.set(tenantId, (perTenant.get(tenantId) ?? 1) - 1);
-        for (const operation of stream.operations.values()) void operation?.return(undefined);
+        for (const { results } of stream.operations.values()) void results?.return(undefined);
       });
       streams.set(token, stream);
       return { token };
@@ -114,18 +119,19 @@ export function createEventStreams(): EventStreams {
       const { operations } = stream;
       if (operations.has(operationId)) return 'taken';
       if (operations.size >= MAX_OPERATIONS_PER_STREAM) return 'full';
-      operations.set(operationId, undefined);
+      const operation: StreamedOperation = { results: undefined };
+      operations.set(operationId, operation);
       const result = await execute().catch((error: unknown) => {
-        operations.delete(operationId);
+        if (operations.get(operationId) === operation) operations.delete(operationId);
         throw error;
       });
-      // False if the client ended the operation or disconnected during its execution.
-      const isWanted = operations.has(operationId) && !stream.body.destroyed;
+      // False if the client ended the operation or disconnected during its execution; another one may have the id by then.
+      const isWanted = operations.get(operationId) === operation && !stream.body.destroyed;
       if (Symbol.asyncIterator in result) {
-        if (isWanted) operations.set(operationId, result);
+        if (isWanted) operation.results = result;
         else await result.return(undefined);
       }
-      if (isWanted) void pump(stream, operationId, result);
+      if (isWanted) void pump(stream, operationId, operation, result);
       return undefined;
     },
 
@@ -134,7 +140,7 @@ export function createEventStreams(): EventStreams {
       if (!stream) return 'unknown';
       const operation = stream.operations.get(operationId);
       stream.operations.delete(operationId);
-      await operation?.return(undefined);
+      await operation?.results?.return(undefined);
       return undefined;
     },
 
@@ -148,6 +154,7 @@ export function createEventStreams(): EventStreams {
 async function pump(
   stream: EventStream,
   id: string,
+  operation: StreamedOperation,
   results: AsyncGenerator<ExecutionResult> | ExecutionResult,
 ): Promise<void> {
   if (Symbol.asyncIterator in results) {
@@ -155,7 +162,9 @@ async function pump(
     for await (const payload of results) await write(stream, 'next', { id, payload });
   } else await write(stream, 'next', { id, payload: results });
   // A client that ended the operation expects nothing more.
-  if (stream.operations.delete(id)) await write(stream, 'complete', { id });
+  if (stream.operations.get(id) !== operation) return;
+  stream.operations.delete(id);
+  await write(stream, 'complete', { id });
 }
 
 async function write(stream: EventStream, event: string, data: object): Promise<void> {

@@ -1,5 +1,8 @@
+import type { ExecutionResult } from 'graphql';
 import { createClient } from 'graphql-sse';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createEventStreams } from '../../../src/graphql/transport/event-streams.ts';
+import { closable } from '../../../src/platform/closable.ts';
 import { dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
 
@@ -148,6 +151,36 @@ describe('a reserved stream', () => {
     const opened = await call('GET', '', { ...headers, accept: 'text/event-stream' });
     await opened.body?.cancel();
     await eventually(async () => expect(await subscribers()).toBe(0));
+  });
+
+  test('ends an operation that its client ended while it started, also if another one has its id by then', async () => {
+    const streams = createEventStreams();
+    const reserved = streams.reserve(1, () => () => undefined);
+    if (reserved === 'full') throw new Error('A stream was expected.');
+    const ended: string[] = [];
+    const subscription = (name: string): AsyncGenerator<ExecutionResult> => {
+      const end = Promise.withResolvers<void>();
+      async function* results(): AsyncGenerator<ExecutionResult> {
+        await end.promise;
+        yield* [];
+      }
+      return closable(results(), () => {
+        ended.push(name);
+        end.resolve();
+      });
+    };
+    const started = Promise.withResolvers<void>();
+    const run = (name: string) =>
+      streams.run(reserved.token, 1, 'id', () => started.promise.then(() => subscription(name)));
+    const first = run('first');
+    await streams.complete(reserved.token, 1, 'id');
+    const second = run('second');
+    started.resolve();
+    await Promise.all([first, second]);
+    expect(ended).toEqual(['first']);
+    expect(await run('third')).toBe('taken');
+    streams.close();
+    await eventually(async () => expect(ended).toEqual(['first', 'second']));
   });
 
   test.each([
