@@ -11,8 +11,8 @@ export interface Placeholders {
 /** No result looks like this: `@` is not a GraphQL name, and only the message's own payload ends after so few brackets. */
 const PLACEHOLDER = /,"payload":\{"@":(\d+)\}\}$/;
 
-/** A message with a placeholder contains little more than the client's id of the subscription; longer ones are not searched. */
-const MAX_PLACEHOLDER_LENGTH = 1_000;
+/** Length of the end of a message in which a placeholder fits: the client's id before it may be long, and so are other results. */
+const TAIL_LENGTH = 50;
 
 /**
  * Serializes each result once for all sockets. graphql-ws serializes every message itself: for an event with a thousand
@@ -41,13 +41,13 @@ export function createSharedPayloads(): { forSocket(): Placeholders } {
           return { '@': count } as FormattedExecutionResult;
         },
         fill(message) {
-          if (waiting.size === 0 || message.length > MAX_PLACEHOLDER_LENGTH) return message;
-          const match = PLACEHOLDER.exec(message);
+          if (waiting.size === 0) return message;
+          const match = PLACEHOLDER.exec(message.slice(-TAIL_LENGTH));
           const number = Number(match?.[1]);
           const text = waiting.get(number);
           if (!match || text === undefined) return message;
           waiting.delete(number);
-          return `${message.slice(0, match.index)},"payload":${text}}`;
+          return `${message.slice(0, -match[0].length)},"payload":${text}}`;
         },
       };
     },

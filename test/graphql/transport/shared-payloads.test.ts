@@ -14,6 +14,12 @@ test('a filled message is byte for byte the message with the serialized result',
   );
 });
 
+test('a message of a subscription with a long id is filled', () => {
+  const placeholders = createSharedPayloads().forSocket();
+  const [id, result] = ['i'.repeat(5_000), { data: { a: 1 } }];
+  expect(placeholders.fill(next(id, placeholders.placeholder(result)))).toBe(next(id, result));
+});
+
 test('messages of several subscriptions on one socket are filled with their own results, in any order', () => {
   const placeholders = createSharedPayloads().forSocket();
   const [first, second] = [{ data: { a: 1 } }, { data: { b: 2 } }];
