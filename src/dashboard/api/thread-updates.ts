@@ -37,19 +37,32 @@ export const appendFromSend: UpdateResolver = (result, _args, cache) => {
 };
 
 /**
- * Links the message to the last page of the thread, if that is loaded. Not with `updateQuery`: while something is written, Graphcache
- * reads the fragments of every member of a union, and finds none complete.
+ * Links the message to its place in the last page of the thread, if that is loaded. The answer to a send may arrive before the event of a
+ * message that came a moment earlier. Not with `updateQuery`: while something is written, Graphcache reads the fragments of every member
+ * of a union, and finds none complete.
  */
 function appendToThread(cache: Cache, { id, type, createdAt, conversation }: NewMessage): void {
   if (!conversation || type === 'REACTION') return;
   const thread = cache.resolve({ __typename: 'Conversation', id: conversation.id }, 'messages', { last: THREAD_PAGE });
-  const edges = typeof thread === 'string' ? cache.resolve(thread, 'edges') : undefined;
-  if (typeof thread !== 'string' || !Array.isArray(edges)) return;
+  const linked = typeof thread === 'string' ? cache.resolve(thread, 'edges') : undefined;
+  if (typeof thread !== 'string' || !Array.isArray(linked)) return;
+  const edges = linked.map(String);
   const key = `MessageEdge:${id}`;
-  const lastNode = edges.length > 0 ? cache.resolve(String(edges[edges.length - 1]), 'node') : undefined;
-  const last = typeof lastNode === 'string' ? cache.resolve(lastNode, 'createdAt') : undefined;
+  if (edges.includes(key)) return;
+  const place = edges.findLastIndex(edge => !(createdAtOf(cache, edge) > createdAt)) + 1;
   // An event about a message that is older than what is loaded.
-  if (edges.includes(key) || (typeof last === 'string' && last > createdAt)) return;
+  if (place === 0 && hasOlder(cache, thread)) return;
   cache.writeFragment(EDGE, { __typename: 'MessageEdge', cursor: '', node: { __typename: 'Message', id } });
-  cache.link(thread, 'edges', [...edges.map(String), key]);
+  cache.link(thread, 'edges', edges.toSpliced(place, 0, key));
+}
+
+/** ISO 8601; '' if the cache does not have it. */
+function createdAtOf(cache: Cache, edge: string): string {
+  const node = cache.resolve(edge, 'node');
+  return typeof node === 'string' ? String(cache.resolve(node, 'createdAt') ?? '') : '';
+}
+
+function hasOlder(cache: Cache, thread: string): boolean {
+  const pageInfo = cache.resolve(thread, 'pageInfo');
+  return typeof pageInfo === 'string' && cache.resolve(pageInfo, 'hasPreviousPage') === true;
 }
