@@ -1,6 +1,7 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
 import { ParleyError } from '../../client/client.ts';
+import { isRefusal } from '../../client/token.ts';
 import { createGraphql } from '../api/graphql.ts';
 import {
   AccountNameDocument,
@@ -66,7 +67,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
           proceed({ step: 'open', session: state.session, opened });
         },
         (error: unknown) => {
-          if (error instanceof ParleyError) storeSession(undefined);
+          // Where the gateway only cannot serve, the session is still good: a token of a link is shown nowhere else.
+          if (isCurrent && isRefusal(error)) storeSession(undefined);
           proceed({ step: 'signed-out', problem: faultOf(error) });
         },
       );
