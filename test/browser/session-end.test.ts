@@ -16,7 +16,14 @@ afterAll(async () => {
   await gateway.stop();
 });
 
+const signIn = (page: Page) => page.getByRole('heading', { name: 'Sign in' });
 const stored = (page: Page) => page.evaluate(() => localStorage.getItem('parley.session'));
+
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: 'Your account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await signIn(page).waitFor();
+}
 
 /** Answers of the gateway to what a page asks while it cannot serve. */
 const busy = (route: Route) =>
@@ -39,4 +46,50 @@ test('a browser stays signed in although the gateway could not serve when the pa
   await page.unroute('**/graphql');
   await page.reload();
   await page.getByRole('link', { name: 'Inbox' }).waitFor();
+});
+
+test('signing out ends the other tabs of the browser, too', async () => {
+  const { page } = await openDashboard(browser, gateway.url, undefined);
+  await page.getByLabel('Access token').fill(gateway.tenant.token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('link', { name: 'Inbox' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(gateway.url);
+  await other.getByRole('link', { name: 'Inbox' }).waitFor();
+  await other.evaluate(() => localStorage.setItem('parley.testPhone', '+14155550600'));
+  await signOut(page);
+  await signIn(other).waitFor();
+  expect(new URL(page.url()).pathname).toBe('/');
+  expect(await page.evaluate(() => Object.keys(localStorage).filter(key => key !== 'parley.theme'))).toEqual([]);
+});
+
+test('what an upload tells after signing out brings no draft back', async () => {
+  gateway.emulator.inbound({ from: '+14155550611', text: 'Show me', profileName: 'Uma' });
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await page.getByRole('list', { name: 'Conversations' }).getByText('Uma', { exact: true }).click();
+  await page.getByRole('log').getByText('Show me').waitFor();
+  let release = (): void => undefined;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let isAnswered = false;
+  await page.route('**/graphql', async route => {
+    if (!route.request().postData()?.includes('ParleyCreateUpload')) return route.continue();
+    await held;
+    await route.continue();
+    isAnswered = true;
+  });
+  await page.getByLabel('Message', { exact: true }).fill('A secret of mine');
+  const file = { name: 'shoe.png', mimeType: 'image/png', buffer: Buffer.from('iVBORw0KGgo', 'base64') };
+  await page.locator('input[type=file]').setInputFiles(file);
+  await page.locator('.attachment', { hasText: 'shoe.png' }).waitFor();
+  await signOut(page);
+  const uploaded = page.waitForResponse(
+    response => response.request().postData()?.includes('ParleyCreateUpload') ?? false,
+  );
+  release();
+  await uploaded;
+  await expect.poll(() => isAnswered).toBe(true);
+  await page.waitForLoadState('networkidle');
+  expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('A secret of mine');
 });

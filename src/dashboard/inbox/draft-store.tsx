@@ -45,6 +45,7 @@ export interface DraftStore {
 
 const EMPTY: ConversationDraft = { mode: 'reply', text: '', attachments: [], replyTo: undefined, knownId: undefined };
 const PREFIX = 'parley.drafts.';
+const FORGOTTEN = 'parley:drafts-forgotten';
 
 const isEmpty = ({ mode, text, attachments, replyTo, knownId }: ConversationDraft): boolean =>
   mode === 'reply' && text === '' && attachments.length === 0 && replyTo === undefined && knownId === undefined;
@@ -75,9 +76,16 @@ function createDrafts(owner: string): DraftStore {
   const drafts = new Map(stored(key));
   const listeners = new Set<() => void>();
   const of = (id: string): ConversationDraft => drafts.get(id) ?? EMPTY;
+  let isForgotten = false;
+  const forget = (): void => {
+    isForgotten = true;
+    drafts.clear();
+  };
+  window.addEventListener(FORGOTTEN, forget, { once: true });
   return {
     of,
     change(id, change) {
+      if (isForgotten) return;
       const before = of(id);
       const next = { ...before, ...(typeof change === 'function' ? change(before) : change) };
       if (isEmpty(next)) drafts.delete(id);
@@ -97,10 +105,8 @@ function createDrafts(owner: string): DraftStore {
   };
 }
 
-/** Removes what this tab keeps of drafts: the next one who signs in here does not see them. */
-export function forgetDrafts(): void {
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
-}
+/** Empties the drafts of this tab for good: an upload or a send that ends after its writer has signed out keeps nothing. */
+export const forgetDrafts = (): void => void window.dispatchEvent(new Event(FORGOTTEN));
 
 const DraftsContext = createContext<DraftStore | undefined>(undefined);
 

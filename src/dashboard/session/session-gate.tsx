@@ -1,6 +1,6 @@
 import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { Provider } from 'urql';
-import { ParleyError } from '../../client/client.ts';
+import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { isRefusal } from '../../client/token.ts';
 import { createGraphql } from '../api/graphql.ts';
 import {
@@ -10,13 +10,21 @@ import {
   StaffMembersDocument,
   ViewerDocument,
 } from '../documents.generated.ts';
-import { forgetDrafts } from '../inbox/draft-store.tsx';
 import { createEmulator } from '../phone/emulator.ts';
 import type { Fault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
-import { openClient, redeemLink, type Session, storedSession, storeSession, takeLinkToken } from './session.ts';
+import {
+  forgetSession,
+  onForgotten,
+  openClient,
+  redeemLink,
+  type Session,
+  storedSession,
+  storeSession,
+  takeLinkToken,
+} from './session.ts';
 import { SignIn } from './sign-in.tsx';
 
 type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'tenant' | 'staff' | 'hasEmulator'>;
@@ -63,7 +71,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     if (state.step === 'opening')
       open(state.session, up => setConnected(up === 'connected')).then(
         opened => {
-          storeSession(state.session);
+          if (isCurrent) storeSession(state.session);
           proceed({ step: 'open', session: state.session, opened });
         },
         (error: unknown) => {
@@ -86,6 +94,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     [token],
   );
   const opened = state.step === 'open' ? state.opened : undefined;
+  const leave = useCallback((client: ParleyClient | undefined) => {
+    forgetSession();
+    void client?.close();
+    // The address names what was looked at.
+    history.replaceState(null, '', '/');
+    setState({ step: 'signed-out' });
+  }, []);
+  useEffect(() => onForgotten(() => leave(opened?.client)), [leave, opened]);
   const account = useMemo<Account | undefined>(() => {
     if (!opened) return undefined;
     const scopes = new Set(opened.viewer.scopes);
@@ -93,14 +109,9 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       ...opened,
       can: (...wanted) => wanted.every(scope => scopes.has(scope)),
       actAs,
-      signOut() {
-        storeSession(undefined);
-        forgetDrafts();
-        void opened.client.close();
-        setState({ step: 'signed-out' });
-      },
+      signOut: () => leave(opened.client),
     };
-  }, [opened, actAs]);
+  }, [opened, actAs, leave]);
   // In the language of the moment: the client and its cache outlive a change of it.
   const graphql = useMemo(
     () => (opened ? createGraphql(opened.client, fault => wording.current(fault)) : undefined),

@@ -6,6 +6,7 @@ import {
   RevokeLinkTokenDocument,
   ViewerDocument,
 } from '../documents.generated.ts';
+import { forgetDrafts } from '../inbox/draft-store.tsx';
 
 /** Session, as stored by the browser. */
 export interface Session {
@@ -34,6 +35,25 @@ export function storedSession(): Session | undefined {
 export function storeSession(session: Session | undefined): void {
   if (session) localStorage.setItem(KEY, JSON.stringify(session));
   else localStorage.removeItem(KEY);
+}
+
+/** What a browser keeps when somebody signs out: it says nothing about the person or the account. */
+const KEPT: ReadonlySet<string> = new Set(['parley.language', 'parley.theme']);
+
+/** Signs this browser out: removes the session, drafts, and what else the page has stored. Other tabs notice. */
+export function forgetSession(): void {
+  forgetDrafts();
+  for (const storage of [localStorage, sessionStorage])
+    for (const key of Object.keys(storage)) if (key.startsWith('parley.') && !KEPT.has(key)) storage.removeItem(key);
+}
+
+/** @returns stops to listen for another tab that signs this browser out */
+export function onForgotten(run: () => void): () => void {
+  const listen = ({ key, newValue }: StorageEvent): void => {
+    if ((key === KEY || key === null) && newValue === null) run();
+  };
+  window.addEventListener('storage', listen);
+  return () => window.removeEventListener('storage', listen);
 }
 
 /** Opens a client for a session. A staff session is renewed with the token that it comes from. */
