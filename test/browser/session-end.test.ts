@@ -1,5 +1,6 @@
 import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
@@ -92,4 +93,19 @@ test('what an upload tells after signing out brings no draft back', async () => 
   await expect.poll(() => isAnswered).toBe(true);
   await page.waitForLoadState('networkidle');
   expect(await page.evaluate(() => JSON.stringify(sessionStorage))).not.toContain('A secret of mine');
+});
+
+test('a page whose token is revoked shows the sign-in form, not what it had loaded', async () => {
+  gateway.emulator.inbound({ from: '+14155550612', text: 'My secret', profileName: 'Vito' });
+  const token = await gateway.addToken(gateway.tenant, {});
+  const { page } = await openDashboard(browser, gateway.url, token);
+  await page.getByRole('list', { name: 'Conversations' }).getByText('Vito', { exact: true }).click();
+  await page.getByRole('log').getByText('My secret').waitFor();
+  const answer = await gateway.graphql('{ accessTokens(first: 100) { nodes { id hint } } }');
+  const nodes: { id: string; hint: string }[] = dataOf(answer).accessTokens.nodes;
+  const id = nodes.find(({ hint }) => token.endsWith(hint))?.id;
+  expect(payloadOf(await gateway.mutate('revokeAccessToken', { id }, '')).userErrors).toEqual([]);
+  await signIn(page).waitFor();
+  await page.getByRole('alert').waitFor();
+  expect(await page.getByText('My secret').count()).toBe(0);
 });

@@ -13,6 +13,14 @@ interface Sink {
   complete(): void;
 }
 
+/** The page, for errors. */
+export interface Reader {
+  /** Words an error for the person who reads it. */
+  textOf(fault: Fault): string;
+  /** Called when the gateway no longer accepts the session. */
+  onUnauthorized(): void;
+}
+
 interface Body {
   readonly query?: string | undefined;
   readonly operationName?: string | undefined;
@@ -21,9 +29,9 @@ interface Body {
 
 /**
  * urql with a normalised cache, whose operations go through the Parley client: token renewal, retries, resumed subscriptions.
- * @param textOf words each error for the person who reads it
+ * @param reader who reads the errors
  */
-export const createGraphql = (client: ParleyClient, textOf: (fault: Fault) => string): Client =>
+export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
   new Client({
     url: `${location.origin}/graphql`,
     preferGetMethod: false,
@@ -47,9 +55,11 @@ export const createGraphql = (client: ParleyClient, textOf: (fault: Fault) => st
             const running =
               kind === 'subscription'
                 ? follow(client, body as Body, sink, controller.signal)
-                : execute(client, body as Body, kind === 'mutation', sink, controller.signal, textOf);
+                : execute(client, body as Body, kind === 'mutation', sink, controller.signal, reader);
             running.catch((error: unknown) => {
-              if (!controller.signal.aborted) sink.error(error);
+              if (controller.signal.aborted) return;
+              if (error instanceof ParleyError && error.code === 'UNAUTHORIZED') reader.onUnauthorized();
+              sink.error(error);
             });
             return { unsubscribe: () => controller.abort() };
           },
@@ -64,7 +74,7 @@ async function execute(
   isMutation: boolean,
   sink: Sink,
   signal: AbortSignal,
-  textOf: (fault: Fault) => string,
+  { textOf, onUnauthorized }: Reader,
 ) {
   const { query = '', operationName, variables = {} } = body;
   const keyed = isMutation ? withKeys(readDocument(query), variables) : variables;
@@ -74,6 +84,7 @@ async function execute(
     sink.next({ data: isMutation ? withFaultTexts(data, textOf) : data });
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
+    if (error.code === 'UNAUTHORIZED') onUnauthorized();
     // Fields that succeeded beside a refused one.
     const errors = error.errors.map(each => ({
       ...each,

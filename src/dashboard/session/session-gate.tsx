@@ -102,6 +102,11 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     setState({ step: 'signed-out' });
   }, []);
   useEffect(() => onForgotten(() => leave(opened?.client)), [leave, opened]);
+  // The gateway no longer accepts the session: asks once more, and shows nothing of the account meanwhile.
+  const reopen = useCallback(
+    () => setState(before => (before.step === 'open' ? { step: 'opening', session: before.session } : before)),
+    [],
+  );
   const account = useMemo<Account | undefined>(() => {
     if (!opened) return undefined;
     const scopes = new Set(opened.viewer.scopes);
@@ -114,8 +119,11 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }, [opened, actAs, leave]);
   // In the language of the moment: the client and its cache outlive a change of it.
   const graphql = useMemo(
-    () => (opened ? createGraphql(opened.client, fault => wording.current(fault)) : undefined),
-    [opened],
+    () =>
+      opened
+        ? createGraphql(opened.client, { textOf: fault => wording.current(fault), onUnauthorized: reopen })
+        : undefined,
+    [opened, reopen],
   );
 
   if (account && graphql && opened)

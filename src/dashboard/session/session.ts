@@ -1,5 +1,6 @@
 import { DOCUMENT_IDS } from 'virtual:documents';
-import { createClient, type ParleyClient, ParleyError, type Token } from '../../client/client.ts';
+import { createClient, type ParleyClient, type Token } from '../../client/client.ts';
+import { unauthorized } from '../../client/token.ts';
 import {
   CreateDashboardTokenDocument,
   CreateStaffSessionDocument,
@@ -73,7 +74,8 @@ export function openClient(session: Session, onConnection?: (state: 'connected' 
 async function staffSession(owner: ParleyClient, staffId: string): Promise<Token> {
   const input = { staffMember: { id: staffId }, origins: [location.origin], documentsOnly: true, callsPerMinute: 600 };
   const { createStaffSession: payload } = await owner.mutate(CreateStaffSessionDocument, { input });
-  if (!payload?.token) throw new ParleyError(payload?.userErrors ?? []);
+  // The person was removed, for example: nobody acts as them any more.
+  if (!payload?.token) throw unauthorized(payload?.userErrors[0]?.message ?? 'There is no such staff member.');
   return { token: payload.token, expiresAtMs: payload.expiresAt ? Date.parse(payload.expiresAt) : undefined };
 }
 
