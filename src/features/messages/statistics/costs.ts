@@ -16,9 +16,10 @@ export class Costs {
   readonly #byKey = new Map<string, { readonly sums: Sums; unpriced: number }>();
   readonly #total = new Sums();
 
-  constructor(prices: PriceTable, starts: readonly number[], sinceMs: number, untilMs: number) {
+  constructor(prices: PriceTable, starts: readonly number[], untilMs: number) {
     this.#prices = prices;
-    const changes = prices.boundaries.filter(ms => ms > sinceMs && ms < untilMs);
+    // Of the start of the first interval, which may be before the range: prices may have changed between the two.
+    const changes = prices.boundaries.filter(ms => ms > (starts[0] ?? untilMs) && ms < untilMs);
     this.#starts = [...new Set([...starts, ...changes])].sort((a, b) => a - b);
     let interval = 0;
     this.#intervals = this.#starts.map(ms => (ms === starts[interval] ? ++interval : interval));

@@ -102,7 +102,7 @@ export async function countStatistics(
     filter,
     onlyPriced: wanted.onlyPriced,
   };
-  const costs = wanted.costs && prices ? new Costs(prices, starts, sinceMs, untilMs) : undefined;
+  const costs = wanted.costs && prices ? new Costs(prices, starts, untilMs) : undefined;
   const [rows, timed] = await Promise.all([
     countMessages(db, account.tenantId, costs ? costs.extend(request) : request),
     wanted.deliveries

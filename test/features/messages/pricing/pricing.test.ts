@@ -187,6 +187,22 @@ describe('costs by month', () => {
     ]);
   });
 
+  test('have the price of the time also where a range begins within a month, after the price has changed', async () => {
+    const month = await reportOf(account, 'since: "2026-10-15", until: "2026-12-01", timeZone: "UTC"');
+    const rest = await reportOf(account, 'since: "2026-11-02", until: "2026-12-01", timeZone: "Europe/Berlin"');
+    expect(month.series.map(({ cost }: { cost: unknown }) => cost)).toEqual([
+      [{ amount: '0.1131', currency: 'EUR' }],
+      [
+        { amount: '0.24', currency: 'EUR' },
+        { amount: '0.0001', currency: 'USD' },
+      ],
+    ]);
+    expect(rest.cost).toEqual(month.series[1].cost);
+    const days = await reportOf(account, 'since: "2026-11-02T05:00:00Z", until: "2026-11-30", interval: DAY');
+    const hours = await reportOf(account, 'since: "2026-11-02T05:20:00Z", until: "2026-11-30", interval: HOUR');
+    expect([days.cost, hours.cost]).toEqual([rest.cost, rest.cost]);
+  });
+
   test('need the scope costs:read, as the cost of a statistic does', async () => {
     const token = await gateway.addToken({ ...gateway.tenant, id: account.tenantId }, { scopes: ['messages:read'] });
     expect(codeOf(await gateway.graphql('{ costReport(since: "2026-11-01") { total } }', {}, token))).toBe(
