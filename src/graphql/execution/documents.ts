@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import {
   BREAK,
   type DocumentNode,
+  execute,
   GraphQLError,
   type GraphQLSchema,
   getOperationAST,
@@ -23,6 +24,7 @@ import type { Clock } from '../../platform/clock.ts';
 import { MINUTE } from '../../platform/clock.ts';
 import { withExtensions } from './errors.ts';
 import { LIMITS, type Measured, measure } from './limits.ts';
+import { hasRepeatedConditions } from './repeated-conditions.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 
@@ -137,7 +139,7 @@ export function createDocuments(schema: GraphQLSchema, clock: Clock): Documents 
       if (operation.compiled || operation.uses !== (operation.isTrusted || operation.isPublished ? 1 : HOT_USES))
         return;
       if (operation.node.operation === 'subscription' || operation.measured.introspects) return;
-      if (hasOptionalInputFields(operation.document)) return;
+      if (hasOptionalInputFields(operation.document) || hasRepeatedConditions(operation.document)) return;
       if (mayCompile(operation)) operation.compiled = compile(schema, operation);
       else operation.uses = 0;
     },
@@ -193,16 +195,24 @@ export function compile(
   if (!isCompiledQuery(compiled)) return undefined;
   const { query } = compiled;
   const definitions = node.variableDefinitions ?? [];
+  const switches = definitions.filter(isNullableBoolean).map(({ variable }) => variable.name.value);
   return {
     ...compiled,
-    query: (root, context, variables) => {
+    query: (rootValue, contextValue, variables) => {
       const { coerced, errors } = getVariableValues(schema, definitions, variables ?? {}, {
         maxErrors: MAX_VARIABLE_ERRORS,
       });
-      return errors ? { errors } : query(root, context, coerced);
+      if (errors) return { errors };
+      // A condition of null is an error, but hides its field in graphql-jit.
+      if (switches.some(name => coerced[name] === null))
+        return execute({ schema, document, rootValue, contextValue, variableValues: coerced, operationName: name });
+      return query(rootValue, contextValue, coerced);
     },
   };
 }
+
+const isNullableBoolean = ({ type }: VariableDefinitionNode): boolean =>
+  type.kind === Kind.NAMED_TYPE && type.name.value === 'Boolean';
 
 /** Types whose values are the same before and after coercion. The variables of `@skip` and `@include` must keep theirs. */
 const BUILT_IN: ReadonlySet<string> = new Set(['Boolean', 'Float', 'ID', 'Int', 'String']);
