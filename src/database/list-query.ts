@@ -25,6 +25,8 @@ export interface ListColumn {
   readonly searchText?: string;
   /** Set for times indexed only by their ten-minute slot: the column with the start of the slot. */
   readonly slot?: string;
+  /** Set for a column of an order that may be null: nulls are last, in descending order first, as PostgreSQL sorts them. */
+  readonly isNullable?: boolean;
 }
 
 export interface FilterTerm {
@@ -138,7 +140,8 @@ export function orderSql(terms: readonly OrderTerm[], isReversed: boolean): stri
 
 /**
  * The keyset predicate: "sorts after these values". Terms of one direction are compared as a row, which an index supports
- * directly; mixed directions need the long form, with the first column bounded so that an index still applies.
+ * directly; mixed directions and columns that may be null need the long form, with the first column bounded so that an index still
+ * applies.
  */
 export function keysetSql(
   parameters: Parameters,
@@ -146,20 +149,53 @@ export function keysetSql(
   values: readonly unknown[],
   isReversed: boolean,
 ): string {
-  const placeholders = terms.map(({ column }, index) => parameters.add(values[index], column.type));
-  const operators = terms.map(({ descending }) => (descending === isReversed ? '>' : '<'));
-  if (new Set(operators).size === 1) {
-    return `(${terms.map(({ column }) => column.sql).join(', ')}) ${operators[0]} (${placeholders.join(', ')})`;
-  }
+  const places = terms.map(
+    ({ column, descending }, index): Place => ({
+      column,
+      operator: descending === isReversed ? '>' : '<',
+      placeholder: values[index] === null ? undefined : parameters.add(values[index], column.type),
+    }),
+  );
+  const [first, ...others] = places;
+  if (!first) return 'false';
+  if (!places.some(({ column }) => column.isNullable) && others.every(({ operator }) => operator === first.operator))
+    return `(${places.map(({ column }) => column.sql).join(', ')}) ${first.operator} (${places.map(({ placeholder }) => placeholder).join(', ')})`;
   const after = (index: number): string => {
-    const sql = terms[index]?.column.sql;
-    const strictly = `${sql} ${operators[index]} ${placeholders[index]}`;
-    return index === terms.length - 1
-      ? strictly
-      : `(${strictly} or (${sql} = ${placeholders[index]} and ${after(index + 1)}))`;
+    const place = places[index];
+    if (!place) return 'false';
+    return index === places.length - 1
+      ? strictlyAfter(place)
+      : `(${strictlyAfter(place)} or (${sameAs(place)} and ${after(index + 1)}))`;
   };
-  return `(${terms[0]?.column.sql} ${operators[0]}= ${placeholders[0]} and ${after(0)})`;
+  return `(${atOrAfter(first)} and ${after(0)})`;
 }
+
+/** Where the rows of a page begin in one column of the order. */
+interface Place {
+  readonly column: ListColumn;
+  /** Nulls are greater than all values. */
+  readonly operator: '<' | '>';
+  /** Undefined: null. */
+  readonly placeholder: string | undefined;
+}
+
+const orNull = ({ sql, isNullable }: ListColumn, comparison: string): string =>
+  isNullable ? `(${comparison} or ${sql} is null)` : comparison;
+
+function strictlyAfter({ column, operator, placeholder }: Place): string {
+  if (placeholder === undefined) return operator === '<' ? `${column.sql} is not null` : 'false';
+  const comparison = `${column.sql} ${operator} ${placeholder}`;
+  return operator === '>' ? orNull(column, comparison) : comparison;
+}
+
+function atOrAfter({ column, operator, placeholder }: Place): string {
+  if (placeholder === undefined) return operator === '<' ? 'true' : `${column.sql} is null`;
+  const comparison = `${column.sql} ${operator}= ${placeholder}`;
+  return operator === '>' ? orNull(column, comparison) : comparison;
+}
+
+const sameAs = ({ column, placeholder }: Place): string =>
+  placeholder === undefined ? `${column.sql} is null` : `${column.sql} = ${placeholder}`;
 
 /**
  * A cursor: the row's values in the order of the list, and that order. Opaque to clients and valid only for the same list in the
@@ -169,12 +205,20 @@ export const encodeCursor = (order: string, values: readonly unknown[]): string 
   Buffer.from(JSON.stringify([order, ...values])).toString('base64url');
 
 /** @returns undefined if the text is not a cursor of a list in this order with values valid for its columns */
-export function decodeCursor(cursor: string, order: string, types: readonly ColumnType[]): unknown[] | undefined {
+export function decodeCursor(
+  cursor: string,
+  order: string,
+  columns: readonly Pick<ListColumn, 'type' | 'isNullable'>[],
+): unknown[] | undefined {
   try {
     const parsed: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
-    if (!Array.isArray(parsed) || parsed[0] !== order || parsed.length !== types.length + 1) return undefined;
+    if (!Array.isArray(parsed) || parsed[0] !== order || parsed.length !== columns.length + 1) return undefined;
     const values = parsed.slice(1);
-    return types.every((type, index) => isValueOf(type, values[index])) ? values : undefined;
+    const fits = columns.every(
+      ({ type, isNullable }, index) =>
+        isValueOf(type, values[index]) || (isNullable === true && values[index] === null),
+    );
+    return fits ? values : undefined;
   } catch {
     return undefined;
   }

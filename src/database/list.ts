@@ -80,7 +80,7 @@ export function listStatement(
     const values = decodeCursor(
       cursor,
       orderName,
-      order.map(({ column }) => column.type),
+      order.map(({ column }) => column),
     );
     if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
     rows.push(keysetSql(parameters, order, values, isReversed));

@@ -78,6 +78,7 @@ describe('global ids', () => {
 });
 
 describe('cursors', () => {
+  const columnsOf = (types: readonly ColumnType[]) => types.map(type => ({ type }));
   const values: Record<ColumnType, fc.Arbitrary<unknown>> = {
     bigint: fc.maxSafeInteger(),
     integer: fc.integer(),
@@ -89,19 +90,19 @@ describe('cursors', () => {
       .date({ min: new Date('0001-01-01T00:00:00Z'), max: new Date('9999-12-31T23:59:59Z'), noInvalidDate: true })
       .map(date => date.toISOString()),
   };
-  const columns = fc
+  const typed = fc
     .array(fc.constantFrom(...(Object.keys(values) as ColumnType[])), { minLength: 1, maxLength: 5 })
     .chain(types => fc.tuple(fc.constant(types), fc.tuple(...types.map(type => values[type]))));
 
   test('survive encoding and decoding, and are valid only for their own order', () => {
     fc.assert(
-      fc.property(columns, fc.string(), fc.string(), ([types, row], order, other) => {
+      fc.property(typed, fc.string(), fc.string(), ([types, row], order, other) => {
         const cursor = encodeCursor(order, row);
         expect(cursor).toMatch(/^[\w-]+$/);
-        expect(decodeCursor(cursor, order, types)).toEqual(row);
-        if (other !== order) expect(decodeCursor(cursor, other, types)).toBeUndefined();
-        expect(decodeCursor(cursor, order, [...types, 'bigint'])).toBeUndefined();
-        expect(decodeCursor(cursor, order, types.slice(1))).toBeUndefined();
+        expect(decodeCursor(cursor, order, columnsOf(types))).toEqual(row);
+        if (other !== order) expect(decodeCursor(cursor, other, columnsOf(types))).toBeUndefined();
+        expect(decodeCursor(cursor, order, columnsOf([...types, 'bigint']))).toBeUndefined();
+        expect(decodeCursor(cursor, order, columnsOf(types.slice(1)))).toBeUndefined();
       }),
     );
   });
@@ -109,14 +110,14 @@ describe('cursors', () => {
   test('with forged content are accepted only with values that the columns can have', () => {
     fc.assert(
       fc.property(fc.constantFrom(...(Object.keys(values) as ColumnType[])), fc.jsonValue(), (type, value) => {
-        const [decoded] = decodeCursor(encodeCursor('o', [value]), 'o', [type]) ?? [];
+        const [decoded] = decodeCursor(encodeCursor('o', [value]), 'o', columnsOf([type])) ?? [];
         if (decoded === undefined) return;
         expect(typeof decoded).toBe(
           { bigint: 'number', integer: 'number', smallint: 'number', boolean: 'boolean' }[type as string] ?? 'string',
         );
       }),
     );
-    fc.assert(fc.property(fc.string(), text => void decodeCursor(text, 'o', ['text'])));
+    fc.assert(fc.property(fc.string(), text => void decodeCursor(text, 'o', columnsOf(['text']))));
   });
 
   test.each([
@@ -125,12 +126,12 @@ describe('cursors', () => {
     '9999-12-31T23:00:00-05:00',
     '2026-01-01T00:00:00:00Z',
   ])('with the impossible timestamp %s are rejected', text => {
-    expect(decodeCursor(encodeCursor('o', [text]), 'o', ['timestamptz'])).toBeUndefined();
+    expect(decodeCursor(encodeCursor('o', [text]), 'o', columnsOf(['timestamptz']))).toBeUndefined();
   });
 
   test('with timestamps as PostgreSQL formats them are accepted', () => {
     for (const text of ['2026-01-31T07:58:39.123456+00:00', '2026-01-31T07:58:39Z'])
-      expect(decodeCursor(encodeCursor('o', [text]), 'o', ['timestamptz'])).toEqual([text]);
+      expect(decodeCursor(encodeCursor('o', [text]), 'o', columnsOf(['timestamptz']))).toEqual([text]);
   });
 });
 

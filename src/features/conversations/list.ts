@@ -12,10 +12,11 @@ const column = listColumns('conversations', 'v');
 const id = column('id', 'bigint');
 const activitySlot = column('activity_slot', 'timestamptz');
 const lastActivityAt = column('last_activity_at', 'timestamptz');
-const windowSlot = column('window_slot', 'timestamptz');
+const windowSlot = { ...column('window_slot', 'timestamptz'), isNullable: true };
 const createdAt = column('created_at', 'timestamptz');
 const updatedAt = column('updated_at', 'timestamptz');
-const windowExpiresAt = column('window_expires_at', 'timestamptz');
+const windowExpiresAt = { ...column('window_expires_at', 'timestamptz'), isNullable: true };
+const waitingSince = { ...column('waiting_since', 'timestamptz'), isNullable: true };
 
 /** Resolves the id of a merged contact to its survivor. */
 const currentContact = (of: string): string =>
@@ -46,7 +47,7 @@ export const CONVERSATIONS: ListDefinition = {
         `exists (select from conversation_tags t where t.tenant_id = $1 and t.conversation_id = v.id and ${predicate})`,
     },
     unreadCount: column('unread_count', 'bigint'),
-    waitingSince: column('waiting_since', 'timestamptz'),
+    waitingSince,
     windowExpiresAt,
     lastActivityAt,
     createdAt,
@@ -63,7 +64,7 @@ export const CONVERSATIONS: ListDefinition = {
     lastActivityAt,
     createdAt,
     updatedAt,
-    waitingSince: column('waiting_since', 'timestamptz'),
+    waitingSince,
     windowSlot,
     windowExpiresAt,
   },
