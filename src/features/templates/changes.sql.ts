@@ -28,12 +28,14 @@ const RECORD = sql.raw(`network_id text, name text, language text, category text
  * the network omits keeps the value of the last webhook. A template pending deletion is updated, but not inserted.
  *
  * @param templates at most one per name and language
+ * @param sinceIso not after the network was asked for them: rows that were changed since then, by webhooks, are newer and stay
  */
 export async function upsertTemplates(
   trx: Db,
   tenantId: number,
   wabaId: string,
   templates: readonly TemplateFields[],
+  sinceIso: string,
 ): Promise<ChangedTemplate[]> {
   const { rows } = await sql<ChangedTemplate>`
     with incoming as materialized (
@@ -56,7 +58,7 @@ export async function upsertTemplates(
       on conflict (tenant_id, waba_id, name, language) do update
       set network_id = excluded.network_id, category = excluded.category, status = excluded.status, status_reason = excluded.status_reason,
           parameter_format = excluded.parameter_format, quality = excluded.quality, components = excluded.components, updated_at = now()
-      where t.tenant_id = excluded.tenant_id
+      where t.tenant_id = excluded.tenant_id and t.updated_at < ${sinceIso}::timestamptz
       returning ${COLUMNS}
     )
     select ${json('w')} as row, ${json('b')} as previous from written w left join before b on b.id = w.id order by w.name, w.language`.execute(

@@ -38,12 +38,11 @@ const TEMPLATE = {
 } as const satisfies ColumnsOf<TemplateRow>;
 
 test('changed and deleted templates are described as their row types say', async () => {
-  expect(await describeColumns(database.url, db => upsertTemplates(db, 1, '1', []))).toEqual(CHANGED);
+  const now = new Date().toISOString();
+  expect(await describeColumns(database.url, db => upsertTemplates(db, 1, '1', [], now))).toEqual(CHANGED);
   expect(await describeColumns(database.url, db => patchTemplates(db, 1, [NAME]))).toEqual(CHANGED);
   expect(await describeColumns(database.url, db => deleteTemplates(db, 1, [NAME]))).toEqual(TEMPLATE);
-  expect(
-    await describeColumns(database.url, db => deleteMissing(db, 1, '1', new Date().toISOString(), [NAME])),
-  ).toEqual(TEMPLATE);
+  expect(await describeColumns(database.url, db => deleteMissing(db, 1, '1', now, [NAME]))).toEqual(TEMPLATE);
 });
 
 test('templates of a send are described as their row type says', async () => {

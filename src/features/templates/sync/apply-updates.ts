@@ -3,6 +3,7 @@ import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { deleteTemplates, patchTemplates, type TemplatePatch } from '../changes.sql.ts';
 import { changeEvents, removalEvents } from '../events.ts';
+import { listRunning } from './runs.sql.ts';
 
 type TemplateUpdate = Extract<NetworkUpdate, { kind: 'template' }>;
 
@@ -12,7 +13,8 @@ const TRANSITIONS = new Set(['REINSTATED', 'UNARCHIVED', 'PENDING_DELETION']);
 /**
  * Applies the network's template webhooks and appends the events. For one template, the last update wins.
  *
- * @returns the business accounts that need a sync: an update named an unknown template, or did not contain the change
+ * @returns the business accounts that need a sync: an update named an unknown template, did not contain the change, or changed a
+ *   template while a sync was reading, which may have read it before
  */
 export async function applyTemplateUpdates(
   trx: Db,
@@ -33,7 +35,9 @@ export async function applyTemplateUpdates(
       TRANSITIONS.has(patch.status ?? '') ||
       (patch.status ?? patch.quality ?? patch.category) === undefined,
   );
-  return [...new Set(unresolved.map(({ waba_id }) => waba_id))];
+  const written = [...new Set(patches.map(({ waba_id }) => waba_id))];
+  const running = await listRunning(trx, tenantId, written);
+  return [...new Set([...unresolved.map(({ waba_id }) => waba_id), ...running])];
 }
 
 const isDeleted = ({ status }: TemplatePatch): boolean => status === 'DELETED';

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { anyOf, transactionTime } from '../../../database/expressions.ts';
 import type { LaneRef } from '../../../lanes/lane.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import { isHeld } from '../../../lanes/store/lanes.sql.ts';
@@ -65,22 +66,38 @@ export async function beginSync(
   return rows[0]?.started_at;
 }
 
-/** Extends the lease and locks the row until the transaction ends. @returns false if another run has taken over */
+/**
+ * Extends the lease and locks the row until the transaction ends.
+ * @returns the time of the transaction; undefined if another run has taken over
+ */
 export async function renewSync(
   trx: Db,
   tenantId: number,
   wabaId: string,
   runId: string,
   leaseSeconds: number,
-): Promise<boolean> {
-  const { numUpdatedRows } = await trx
+): Promise<string | undefined> {
+  const row = await trx
     .updateTable('template_syncs')
     .set({ lease_expires_at: sql<string>`now() + make_interval(secs => ${leaseSeconds})` })
     .where('tenant_id', '=', tenantId)
     .where('waba_id', '=', wabaId)
     .where('run_id', '=', runId)
+    .returning(transactionTime.as('now'))
     .executeTakeFirst();
-  return numUpdatedRows > 0n;
+  return row?.now;
+}
+
+/** Which of the accounts have a run that reads them, or has been killed. */
+export async function listRunning(db: Db, tenantId: number, wabaIds: readonly string[]): Promise<string[]> {
+  const rows = await db
+    .selectFrom('template_syncs')
+    .select('waba_id')
+    .where('tenant_id', '=', tenantId)
+    .where('waba_id', '=', anyOf(wabaIds))
+    .where('run_id', 'is not', null)
+    .execute();
+  return rows.map(row => row.waba_id);
 }
 
 export async function finishSync(db: Db, tenantId: number, wabaId: string, runId: string): Promise<void> {

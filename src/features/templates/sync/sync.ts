@@ -32,7 +32,8 @@ const SPREAD_SECONDS = (10 * MINUTE) / SECOND;
 /**
  * Reads the templates of one business account from the network, page by page, and writes new and changed ones, each with its
  * event. A page is committed as soon as it is read; templates missing on the network are removed at the end, and only if every
- * page was read. One run at a time, so that no change is reported twice.
+ * page was read. One run at a time, so that no change is reported twice. What a webhook changes while a page is on its way stays, and
+ * has the account read once more (`applyTemplateUpdates`).
  *
  * A worker's final step is fenced by its lane: after losing it, the worker removes nothing and neither ends nor postpones the
  * run. Pages already read are facts and stay.
@@ -79,12 +80,16 @@ async function readAll(
   const { db, network, signals } = resources;
   const credentials = await credentialsOf(resources, tenantId, channelId);
   if (!credentials) throw notFound('Channel');
+  /** Not after the network was asked for the page: it is asked once the page before is written. */
+  let askedAt = run.startedAt;
   /** Runs a transaction in which this run owns the account. */
   const write = <T>(work: (trx: Db) => Promise<T>): Promise<T> =>
     db.transaction(async trx => {
-      if (!(await renewSync(trx, tenantId, wabaId, run.id, run.leaseSeconds)))
-        throw conflict('Another sync of these templates has taken over.');
-      return work(trx);
+      const now = await renewSync(trx, tenantId, wabaId, run.id, run.leaseSeconds);
+      if (now === undefined) throw conflict('Another sync of these templates has taken over.');
+      const result = await work(trx);
+      askedAt = now;
+      return result;
     });
 
   const present = new Map<string, TemplateName>();
@@ -92,7 +97,7 @@ async function readAll(
   for await (const page of network.templatePages(credentials)) {
     const templates = fresh(page, present);
     const changes = await write(async trx => {
-      const changed = await upsertTemplates(trx, tenantId, wabaId, templates);
+      const changed = await upsertTemplates(trx, tenantId, wabaId, templates, askedAt);
       await append(trx, tenantId, changeEvents(changed));
       return changed;
     });

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { applyTemplateUpdates } from '../../../../src/features/templates/sync/apply-updates.ts';
 import { networkRefusal } from '../../../../src/features/templates/sync/network-refusal.ts';
 import { sync } from '../../../../src/features/templates/sync/sync.ts';
 import { HeldLane } from '../../../../src/lanes/held-lane.ts';
@@ -350,6 +351,55 @@ describe('concurrent syncs of one account', () => {
       expect(await readIn(tenant, lane, [template('again')])).toBeUndefined();
     },
   );
+
+  test('do not overwrite what a webhook reported while they read, and are repeated', async () => {
+    const report = (name: string, word: string) => async () => {
+      const update = { kind: 'template', wabaId: tenant.wabaId, name, language: 'en_US' } as const;
+      const accounts = await gateway.gateway.resources.db.transaction(trx =>
+        applyTemplateUpdates(trx, tenant.id, [{ ...update, status: { word, reason: null } }]),
+      );
+      expect(accounts).toEqual([tenant.wabaId]);
+    };
+    const pending = { status: 'PENDING' };
+    await read(tenant, [template('a', pending), template('b', pending), template('c')]);
+    // The network answered before it sent the webhook.
+    const answered = [template('a', pending), template('b', { ...pending, category: 'MARKETING' })];
+    const counts = await read(tenant, report('a', 'APPROVED'), answered, report('c', 'PAUSED'), [template('c')]);
+    expect(counts).toEqual({ created: 0, updated: 1, removed: 0, unchanged: 2, total: 3 });
+    const rows = await gateway.database.query(
+      'select name, status, category from templates where tenant_id = $1 order by name',
+      [tenant.id],
+    );
+    expect(rows).toEqual([
+      { name: 'a', status: 'APPROVED', category: 'UTILITY' },
+      { name: 'b', status: 'PENDING', category: 'MARKETING' },
+      { name: 'c', status: 'PAUSED', category: 'UTILITY' },
+    ]);
+    expect((await told(tenant)).slice(3)).toEqual([
+      ['status_changed', 'a', 'APPROVED', pending],
+      ['updated', 'b', 'PENDING', { category: 'UTILITY' }],
+      ['status_changed', 'c', 'PAUSED', { status: 'APPROVED' }],
+    ]);
+    // What the webhook did not report is read by the next one.
+    expect(await read(tenant, [template('a'), template('b'), template('c', { status: 'PAUSED' })])).toMatchObject({
+      updated: 1,
+      unchanged: 2,
+    });
+  });
+
+  test('are repeated if a webhook removed a template that they read', async () => {
+    await read(tenant, [template('a')]);
+    const update = { kind: 'template', wabaId: tenant.wabaId, name: 'a', language: 'en_US' } as const;
+    const remove = () =>
+      gateway.gateway.resources.db.transaction(trx =>
+        applyTemplateUpdates(trx, tenant.id, [{ ...update, status: { word: 'DELETED', reason: null } }]),
+      );
+    await read(tenant, async () => {
+      expect(await remove()).toEqual([tenant.wabaId]);
+    }, [template('a')]);
+    // Without a sync that may have read it, there is nothing to repeat.
+    expect(await remove()).toEqual([]);
+  });
 
   test('do not remove a template that was created while they read', async () => {
     await read(tenant, [template('a')], async () => {
