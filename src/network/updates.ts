@@ -130,6 +130,10 @@ export type NetworkUpdate =
       readonly direction: 'inbound' | 'outbound';
       /** The person of the thread, if the network names one. */
       readonly person: NetworkPerson;
+      /** Of a message in a group chat. */
+      readonly groupId?: string;
+      /** From before the number was connected. */
+      readonly isPast?: true;
       readonly at: Date;
       readonly isTimeEstimated?: true;
       /** For an edit: the new message. */

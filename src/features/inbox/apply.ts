@@ -10,6 +10,7 @@ import { applyHandovers, returnThreads } from '../conversations/owners.ts';
 import { channelsWithFiles, queueReceived } from '../messages/content/media/keeping/queue-received.ts';
 import { applyCalls } from '../messages/inbound/calls.ts';
 import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../messages/inbound/corrections.ts';
+import { isPrivateEdit, recordEditedOptOuts } from '../messages/inbound/edited-opt-outs.ts';
 import { storeExternalMessages } from '../messages/inbound/external-messages.ts';
 import { receiveMessages } from '../messages/inbound/receive.ts';
 import { storePrices } from '../messages/pricing/store-prices.ts';
@@ -51,10 +52,14 @@ const portfolioUpdateOf = ({ update, channels }: RoutedUpdate): PortfolioUpdate[
     ? [{ update, channels }]
     : [];
 
-/** Whether consent will be recorded for contacts that recognition may not have locked: recipients, and holders of erased identities. */
+/**
+ * Whether consent will be recorded for contacts that recognition may not have locked: recipients, people who edit a message, and holders of
+ * erased identities.
+ */
 const locksOtherContacts = (routed: readonly RoutedUpdate[], erased: readonly ErasedPerson[]): boolean =>
-  routed.some(({ update }) => update.kind === 'status' && isMarketingStopped(update.error)) ||
-  erased.some(({ optedOut }) => optedOut.length > 0);
+  routed.some(
+    ({ update }) => (update.kind === 'status' && isMarketingStopped(update.error)) || isPrivateEdit(update),
+  ) || erased.some(({ optedOut }) => optedOut.length > 0);
 
 /**
  * Applies updates in groups, so that the number of statements does not depend on the number of updates. Lock order, to avoid
@@ -76,6 +81,7 @@ export async function applyUpdates(
   const contactOf = await applyPeople(trx, tenantId, routed, nowMs);
   const sorted = sortUpdates(routed, contactOf);
   await recordRefusals(trx, tenantId, sorted.statuses);
+  await recordEditedOptOuts(trx, tenantId, sorted.corrections, nowMs);
   const stored = await storeExternalMessages(trx, tenantId, sorted.elsewhere, nowMs);
   const received = await receiveMessages(trx, tenantId, sorted.received, nowMs);
   const arrived = [...stored, ...received];

@@ -84,7 +84,10 @@ function readPastMessage(
   const message = asObject(part);
   if (!message) return undefined;
   const direction = side ?? (isFrom(message, person) ? 'inbound' : 'outbound');
-  if (isCorrection(message)) return readCorrection(message, direction, reading);
+  if (isCorrection(message)) {
+    const correction = readCorrection(message, direction, reading);
+    return correction && { ...correction, isPast: true };
+  }
   const parts = readMessageParts(message, contacts, reading);
   if (!parts) return undefined;
   const named = direction === 'inbound' ? personOf(parts.from, parts.userId, parts.parentUserId) : recipientOf(message);

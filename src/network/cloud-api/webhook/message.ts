@@ -80,7 +80,7 @@ export function readCorrection(
   message: JsonObject,
   direction: 'inbound' | 'outbound',
   reading: Reading,
-): NetworkUpdate | undefined {
+): Extract<NetworkUpdate, { kind: 'edit' | 'revoke' }> | undefined {
   const kind = message['type'];
   if (kind !== 'edit' && kind !== 'revoke') return undefined;
   const wamid = asText(message['id']);
@@ -92,6 +92,7 @@ export function readCorrection(
   // An edit without content cannot be applied.
   if (kind === 'edit' && (!edited || type === undefined)) return undefined;
   const content = edited && type !== undefined ? contentOf(edited, type) : undefined;
+  const groupId = asId(message['group_id']);
   return {
     kind,
     phoneNumberId: reading.phoneNumberId,
@@ -102,6 +103,7 @@ export function readCorrection(
       direction === 'inbound'
         ? personOf(message['from'], message['from_user_id'], message['from_parent_user_id'])
         : personOf(message['to'], message['to_user_id'], message['to_parent_user_id']),
+    ...(groupId !== undefined && { groupId }),
     ...timeOf(message['timestamp'], reading),
     type,
     text: type === undefined ? undefined : readableText(type, content),
