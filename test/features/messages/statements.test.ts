@@ -170,6 +170,7 @@ test('rows of corrections, calls and reactions match their declared types', asyn
     body: 'text',
     content: 'jsonb',
     message_id: 'uuid',
+    message_type: 'text',
     message_body: 'text',
     message_content: 'jsonb',
     edited_at: 'timestamp with time zone',

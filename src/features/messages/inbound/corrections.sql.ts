@@ -52,6 +52,7 @@ export async function getAuthors(
 /** A correction to be applied, with the current state of its message. */
 export interface PendingCorrection extends Correction {
   readonly message_id: string;
+  readonly message_type: string;
   readonly message_body: string | null;
   readonly message_content: Readonly<Record<string, unknown>>;
   readonly edited_at: string | null;
@@ -69,7 +70,7 @@ export async function lockCorrections(
 ): Promise<PendingCorrection[]> {
   const { rows } = await sql<PendingCorrection>`
     select e.channel_id, e.wamid, e.original_wamid, e.kind, e.direction, e.contact_id, e.occurred_at, e.body, e.content, m.id as message_id,
-           m.body as message_body, m.content as message_content, d.edited_at, d.revoked_at
+           m.type as message_type, m.body as message_body, m.content as message_content, d.edited_at, d.revoked_at
     from unnest(${originals.map(({ channelId }) => channelId)}::bigint[], ${originals.map(({ wamid }) => wamid)}::text[]) as o (channel_id, wamid)
     join message_edits e on e.tenant_id = ${tenantId} and e.channel_id = o.channel_id and e.original_wamid = o.wamid and not e.is_applied
     join message_wamids w on w.tenant_id = ${tenantId} and w.channel_id = e.channel_id and w.wamid = e.original_wamid

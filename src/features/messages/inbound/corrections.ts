@@ -2,6 +2,7 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
+import { fileOf } from '../content/media/file.ts';
 import { contentObject } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
@@ -186,9 +187,20 @@ function applyInOrder(corrections: readonly PendingCorrection[]): Outcome {
     if (isLate) continue;
     message =
       kind === 'edit'
-        ? { ...message, body: correction.body, content: correction.content ?? {}, edited_at: occurred_at }
+        ? { ...message, body: correction.body, content: contentAfter(message, correction), edited_at: occurred_at }
         : { ...message, revoked_at: occurred_at };
     steps.push(step);
   }
   return { message, applied, steps };
+}
+
+/** The content of a message after an edit. A caption may be edited without its file being named again: the message keeps it. */
+function contentAfter(
+  { content: before }: Content,
+  { message_type: type, body, content }: PendingCorrection,
+): Content['content'] {
+  const after = content ?? {};
+  if (!fileOf({ type, content: before }) || fileOf({ type, content: after })) return after;
+  const { caption: _before, ...file } = before;
+  return { ...file, ...(body !== null && { caption: body }) };
 }

@@ -109,6 +109,34 @@ describe('edits and revocations', () => {
     expect(await harness.query('select 1 from message_edits where tenant_id = $1')).toHaveLength(2);
   });
 
+  test.each([
+    ['of its caption', { type: 'image', image: { caption: 'Two' } }],
+    ['as a text', { type: 'text', text: { body: 'Two' } }],
+  ])('of a picture (%s) leave it its file', async (_, message) => {
+    const harness = await harnessFor(gateway);
+    const image = { id: '77', mime_type: 'image/jpeg', sha256: 'x'.repeat(43), caption: 'One' };
+    await harness.tell('messages', { messages: [{ ...original, type: 'image', image }] });
+    const { edit: fields, ...envelope } = edit('wamid.e', 'Two', 0);
+    await harness.tell('messages', { messages: [{ ...envelope, edit: { ...fields, message } }] });
+    const answer = await gateway.graphql(
+      '{ messages { nodes { text editedAt media { kind mimeType } content { ... on MediaContent { caption } } } } }',
+      {},
+      harness.tenant.token,
+    );
+    expect(answer.data?.messages.nodes).toEqual([
+      {
+        ...{ text: 'Two', editedAt: expect.any(String), content: { caption: 'Two' } },
+        media: { kind: 'IMAGE', mimeType: 'image/jpeg' },
+      },
+    ]);
+    const removed = { ...envelope, id: 'wamid.e2', timestamp: String(at + 1) };
+    await harness.tell('messages', {
+      messages: [{ ...removed, edit: { ...fields, message: { type: 'image', image: {} } } }],
+    });
+    expect((await harness.messages())[0]).toMatchObject({ body: null, content: { id: '77' } });
+    expect((await harness.messages())[0]?.content).not.toHaveProperty('caption');
+  });
+
   test('of another author’s message are ignored', async () => {
     const harness = await harnessFor(gateway);
     await harness.tell('messages', { messages: [{ ...original, id: 'wamid.o' }] });
