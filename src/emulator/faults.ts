@@ -86,6 +86,8 @@ const faults = z.strictObject({
   mediaBytesPerSecond: z.int().min(1).nullable(),
   /** Whether `Range` is supported. */
   mediaRanges: z.boolean(),
+  /** Answers downloads with this page and status 200, as proxies do. */
+  mediaPage: z.string().nullable(),
 });
 
 export const faultsPatch = faults.partial();
@@ -121,6 +123,7 @@ const DEFAULTS: Faults = {
   mediaBreaksAfter: null,
   mediaBytesPerSecond: null,
   mediaRanges: true,
+  mediaPage: null,
 };
 
 export interface FaultControl {

@@ -74,6 +74,8 @@ export function downloadMedia(world: World, request: Request): Reply {
   if (!world.media.isFresh(request.query.get('ext'))) {
     return { kind: 'answer', status: 404, headers: { 'content-type': 'text/html' }, body: 'URL signature expired' };
   }
+  const { mediaPage: page } = world.faults.current;
+  if (page !== null) return { kind: 'answer', status: 200, headers: { 'content-type': 'text/html' }, body: page };
   const { size, mimeType } = media;
   const range = world.faults.current.mediaRanges ? rangeOf(request.headers['range'], size) : undefined;
   if (range === 'none') {

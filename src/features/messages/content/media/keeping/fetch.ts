@@ -8,6 +8,7 @@ import { HOUR, MINUTE, SECOND } from '../../../../../platform/clock.ts';
 import { FileStoreError, type SpooledFile, TooLargeError } from '../../../../../platform/files/file-store.ts';
 import type { Resources } from '../../../../../schema/context.ts';
 import { openChannel } from '../channel.ts';
+import { hexDigest } from '../file.ts';
 import { MAX_BYTES } from '../formats.ts';
 import { keepContent, linkKnownContent, reserveKey } from './contents.sql.ts';
 import { parseMediaLane } from './lane.ts';
@@ -27,9 +28,16 @@ const PAUSES_MS = [2 * SECOND, 15 * SECOND, MINUTE, 5 * MINUTE, 15 * MINUTE, 30 
 const LANE_PAUSE_MS = 5 * SECOND;
 /** Attempts at a file that the network does not have: it may announce a file a little early. */
 const MAX_MISSES = 4;
+/** Attempts at a file of other bytes than the network announced, over some 20 minutes; then what it has is kept. */
+const MAX_MISMATCHES = 6;
 
 /** How an attempt ended. `away`: for a reason that has nothing to do with the file. */
 type Outcome = 'kept' | 'linked' | 'lost' | 'postponed' | 'away';
+
+/** The network sent other bytes than it announced: a page of a proxy, a part of the file. */
+class MismatchError extends Error {
+  override readonly name = 'MismatchError';
+}
 
 type FetchResources = Pick<Resources, 'db' | 'secrets' | 'network' | 'files' | 'metrics' | 'log'>;
 
@@ -94,7 +102,7 @@ async function fetchFile(
   claim: string,
   signal: AbortSignal,
 ): Promise<Outcome> {
-  const { db, files, metrics } = resources;
+  const { db, files, metrics, log } = resources;
   if (file.expected_sha256 && (await linkKnownContent(db.write, tenantId, file.id, claim))) return 'linked';
   const channel = await openChannel(resources, tenantId, channelId);
   const { info, spooled } = await download(
@@ -105,6 +113,11 @@ async function fetchFile(
   );
   try {
     metrics.mediaFetchedBytes.inc(spooled.size);
+    const mismatch = mismatchOf(spooled, info, file);
+    if (mismatch !== undefined) {
+      if (file.attempts < MAX_MISMATCHES) throw new MismatchError(mismatch);
+      log.warn({ tenantId, file: file.id, reason: mismatch }, 'a file is kept as the network sends it');
+    }
     const digest = spooled.sha256.toString('hex');
     const storageKey = `${tenantId}/${digest.slice(0, 2)}/${digest}-${randomUUID()}`;
     await reserveKey(db.write, tenantId, storageKey, RESERVED_MS);
@@ -118,6 +131,21 @@ async function fetchFile(
   } finally {
     await spooled.discard();
   }
+}
+
+/**
+ * How a received file differs from what the network says about it. Two digests are known, of the webhook and of the look-up: a file that has
+ * either is complete.
+ */
+function mismatchOf(
+  { sha256, size }: SpooledFile,
+  info: MediaInfo,
+  { expected_sha256: expected }: ClaimedFile,
+): string | undefined {
+  const digests = [hexDigest(info.sha256), expected?.toString('hex')].filter(digest => digest != null);
+  if (digests.length > 0)
+    return digests.includes(sha256.toString('hex')) ? undefined : `The file of ${size} bytes has another digest.`;
+  return info.size === undefined || info.size === size ? undefined : `The file has ${size} of ${info.size} bytes.`;
 }
 
 /** The network has no such file at its own URL. */

@@ -177,6 +177,30 @@ describe('a file that cannot be fetched', () => {
     expect(await fileOf(message.databaseId)).toMatchObject({ state: 'lost' });
   });
 
+  test('is fetched again if it has other bytes than were announced', async () => {
+    const bytes = randomBytes(20_000);
+    gateway.emulator.setFaults({ mediaPage: '<html>Try again later</html>' });
+    const message = await received(bytes);
+    await eventually(async () => expect((await fileOf(message.databaseId)).reason).toMatch(/another digest/));
+    expect(await incoming()).toEqual([]);
+    gateway.emulator.resetFaults();
+    await retryNow();
+    await inState(message.databaseId, 'kept');
+    expect((await bytesAt(message.media.url)).equals(bytes)).toBe(true);
+  });
+
+  test('is kept as the network has it if that stays other than announced', async () => {
+    const page = Buffer.from('<html>The only file</html>');
+    gateway.emulator.setFaults({ mediaPage: page.toString() });
+    const message = await received(randomBytes(20_000));
+    await eventually(async () => {
+      await retryNow();
+      expect(await fileOf(message.databaseId)).toMatchObject({ state: 'kept', attempts: 6 });
+    });
+    gateway.emulator.resetFaults();
+    expect((await bytesAt(message.media.url)).equals(page)).toBe(true);
+  });
+
   // A directory that is away stands for a full disk, which takes the same path.
   test('waits while the disk cannot be written', async () => {
     const [directory, away] = [`${gateway.mediaDirectory}/incoming`, `${gateway.mediaDirectory}/away`];
