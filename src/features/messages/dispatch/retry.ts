@@ -3,7 +3,7 @@ import { DAY, exponentialBackoffMs, MINUTE, SECOND } from '../../../platform/clo
 
 /** Next step after a send attempt. */
 export type Decision =
-  | { readonly kind: 'sent'; readonly wamid: string; readonly waId: string | undefined }
+  | { readonly kind: 'sent'; readonly wamid: string }
   | { readonly kind: 'failed'; readonly error: Pick<NetworkError, 'code' | 'title' | 'details'> }
   /**
    * Retry the message. The lane is held if the error is not specific to the message: `briefly` (exponential backoff), or
@@ -32,7 +32,7 @@ export interface Attempt {
 
 /** Decides by the network's error code, never by an HTTP status (cloud-api §7). */
 export function decide(outcome: Exclude<SendOutcome, { kind: 'withheld' }>, attempt: Attempt): Decision {
-  if (outcome.kind === 'accepted') return { kind: 'sent', wamid: outcome.wamid, waId: outcome.waId };
+  if (outcome.kind === 'accepted') return { kind: 'sent', wamid: outcome.wamid };
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
   if (attempt.ageMs > MAX_AGE_MS)
     return { kind: 'failed', error: { code: 0, title: 'Not sent within 24 hours', details: outcome.reason } };

@@ -8,23 +8,6 @@ export type Recipient =
 /** Message purposes with a separate opt-out. */
 export type ConsentedCategory = 'marketing' | 'utility';
 
-/** The contact of an id; of a merged contact its survivor. */
-export const contactOfId = (tenantId: number, id: number): RawBuilder<number | null> =>
-  sql`coalesce((select m.contact_id from contact_merges m
-    where m.tenant_id = ${tenantId} and m.former_id = ${id} and m.undone_at is null), ${id}::bigint)`;
-
-/**
- * The contact with a phone number, else one that has it as another current identity: a second number after a merge, or one that the
- * network showed. @param spellings of the number as an identity
- */
-export const contactOfNumber = (
-  tenantId: number,
-  phoneKey: string,
-  spellings: readonly string[],
-): RawBuilder<number | null> =>
-  sql`coalesce((select c.id from contacts c where c.tenant_id = ${tenantId} and c.phone_key = ${phoneKey}),
-    (select h.contact_id from number_holders(${tenantId}, ${spellings}::text[]) h limit 1))`;
-
 /**
  * The business-scoped user id of a contact without a number. It must be of the portfolio of the channel `ch`, or a parent id of the
  * enterprise.
