@@ -8,7 +8,7 @@ import { contactPage } from '../../src/features/contacts/list.ts';
 import { claimDue, dueOutboxLanes, nextDueMs } from '../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../src/features/messages/dispatch/queue-front.ts';
 import { messagePage } from '../../src/features/messages/list.ts';
-import { readSendContexts } from '../../src/features/messages/send/context.sql.ts';
+import { readSendContexts } from '../../src/features/messages/send/facts.sql.ts';
 import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses/states.sql.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';

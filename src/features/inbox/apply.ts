@@ -15,7 +15,7 @@ import { storeExternalMessages } from '../messages/inbound/external-messages.ts'
 import { receiveMessages } from '../messages/inbound/receive.ts';
 import { storePrices } from '../messages/pricing/store-prices.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
-import { isMarketingStopped, recordRefusals } from '../messages/statuses/refusals.ts';
+import { isMarketingStopped, recordRefusals } from '../messages/statuses/marketing-opt-outs.ts';
 import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
 import { isTransient } from './is-transient.ts';

@@ -2,7 +2,7 @@ import type { Context } from '../../../schema/context.ts';
 import { decidingEntryId } from '../../contacts/consent/deciding-entry.ts';
 import { messageLoader } from '../../messages/loaders.ts';
 import { OPTED_OUT } from '../../messages/send/outcome.ts';
-import { isMarketingStopped } from '../../messages/statuses/refusals.ts';
+import { isMarketingStopped } from '../../messages/statuses/marketing-opt-outs.ts';
 import type { RecipientRow } from './list.ts';
 import { reasonOf } from './recipient.ts';
 

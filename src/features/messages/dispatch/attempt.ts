@@ -12,8 +12,8 @@ import type { EndedState } from '../../otp/otp.ts';
 import { OPTED_OUT } from '../send/outcome.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { personInResponse } from '../statuses/new-identity.ts';
+import { type Decision, decide } from './decide-next-step.ts';
 import type { Claimed } from './outbox.sql.ts';
-import { type Decision, decide } from './retry.ts';
 
 /** Result of an attempt: a sent message with the person in the response, a retry with its error and whether the network may have accepted the message. */
 export type Attempted =

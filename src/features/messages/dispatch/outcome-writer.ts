@@ -6,7 +6,7 @@ import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { storeRecipientIdentities } from '../../contacts/resolve-contacts.ts';
 import { applyToMessages, type MessageStatusUpdate } from '../statuses/apply-statuses.ts';
-import { isMarketingStopped, recordRefusals } from '../statuses/refusals.ts';
+import { isMarketingStopped, recordRefusals } from '../statuses/marketing-opt-outs.ts';
 import { type Postponed, postpone } from './outbox.sql.ts';
 
 /** Outcomes that arrive within this time share one transaction. */

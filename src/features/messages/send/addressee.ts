@@ -14,7 +14,7 @@ import {
   parseReferences,
 } from '../../contacts/references.ts';
 import type { Addressee } from './accept.sql.ts';
-import type { SendContext } from './context.sql.ts';
+import type { SendContext } from './facts.sql.ts';
 import { refuseErased } from './permission.ts';
 import type { PreparedSend, SendInput } from './request.ts';
 

@@ -12,7 +12,7 @@ import { windowOf } from '../window.ts';
 import type { Addressee, NewSend } from './accept.sql.ts';
 import { addresseeOf } from './addressee.ts';
 import { type Composed, type Content, checkUpload, compose, recipientFields } from './content.ts';
-import type { SendContext, SentResult } from './context.sql.ts';
+import type { SendContext, SentResult } from './facts.sql.ts';
 import { outcomeOf } from './outcome.ts';
 import { refusesOutside, requireWindow } from './permission.ts';
 import type { PreparedSend } from './request.ts';

@@ -2,7 +2,7 @@ import { CodedError } from '../../../core/errors.ts';
 import type { Tenant } from '../../../core/principal.ts';
 import { windowOf } from '../window.ts';
 import type { Content } from './content.ts';
-import type { SendContext } from './context.sql.ts';
+import type { SendContext } from './facts.sql.ts';
 
 /** @throws CONTACT_OPTED_OUT if a person with the number of a new contact had opted out before their erasure */
 export function refuseErased(

@@ -12,7 +12,7 @@ import { type Keyed, keyOf } from '../../tenancy/idempotency/once.ts';
 import type { Priority } from '../dispatch/lane.ts';
 import type { ScheduledAt } from '../scheduling/scheduled-at.ts';
 import { type Content, checkTexts } from './content.ts';
-import type { SendQuery } from './context.sql.ts';
+import type { SendQuery } from './facts.sql.ts';
 import type { Recipient } from './recipient.sql.ts';
 
 /** Input common to all kinds of content. */

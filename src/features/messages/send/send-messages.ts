@@ -10,7 +10,7 @@ import { monthlyLimitOf, monthlyRefusal } from '../../tenancy/usage/limit.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
 import type { MessageRow } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
-import { acceptAll } from './accept-all.ts';
+import { acceptAll } from './accept-all-or-none.ts';
 import { acceptMessages, decideAll, MAX_ACCEPTED, prepareAll, type SendOutcome } from './accept-messages.ts';
 import type { SendMessageInput } from './message-parts.ts';
 import type { SendRequest } from './request.ts';

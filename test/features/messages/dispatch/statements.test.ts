@@ -18,7 +18,7 @@ import {
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { type Backlog, findQueuedBefore, readBacklog } from '../../../../src/features/messages/dispatch/release.sql.ts';
-import { readSendContexts, type SendContext } from '../../../../src/features/messages/send/context.sql.ts';
+import { readSendContexts, type SendContext } from '../../../../src/features/messages/send/facts.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
 

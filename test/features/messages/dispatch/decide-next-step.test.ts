@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, decide } from '../../../../src/features/messages/dispatch/retry.ts';
+import { backoffMs, decide } from '../../../../src/features/messages/dispatch/decide-next-step.ts';
 import type { RetryClass } from '../../../../src/network/network.ts';
 import { DAY, MINUTE } from '../../../../src/platform/clock.ts';
 
