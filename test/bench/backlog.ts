@@ -69,7 +69,7 @@ function textTo(tenant: FilledTenant, person: number, priority: Priority): NewSe
       conversationStatus: 'closed',
       eventId: newId(),
       conversationEventId: newId(),
-      key: undefined,
+      idempotency: undefined,
     },
     to: {
       contactId: tenant.firstContactId + person,

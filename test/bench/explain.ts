@@ -8,7 +8,7 @@ import { contactPage } from '../../src/features/contacts/list.ts';
 import { claimDue, dueOutboxLanes, nextDueMs } from '../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../src/features/messages/dispatch/queue-front.ts';
 import { messagePage } from '../../src/features/messages/list.ts';
-import { readSendContexts } from '../../src/features/messages/send/facts.sql.ts';
+import { readManySendFacts } from '../../src/features/messages/send/facts.sql.ts';
 import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses/states.sql.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';
@@ -131,7 +131,7 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   yield [
     'send: what the decision needs',
     () =>
-      readSendContexts(db, tenant.id, [
+      readManySendFacts(db, tenant.id, [
         {
           channelId: null,
           recipient: { phoneKey: String(FIRST_PHONE + 4_321) },

@@ -319,5 +319,5 @@ const outbound = (channelId: number, atMs: number): NewMessage => ({
   conversationStatus: 'open',
   eventId: newIdAt(atMs),
   conversationEventId: newIdAt(atMs),
-  key: undefined,
+  idempotency: undefined,
 });

@@ -107,7 +107,7 @@ const SENT: NewMessage = {
   conversationStatus: 'open',
   eventId: ID,
   conversationEventId: ID,
-  key: { key: 'a', operation: 'send', fingerprint: Buffer.alloc(32) },
+  idempotency: { storedKey: 'a', operation: 'send', fingerprint: Buffer.alloc(32) },
 };
 
 test.each<[string, Addressee]>([

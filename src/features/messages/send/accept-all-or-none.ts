@@ -10,15 +10,21 @@ import { isEmailTaken } from '../../contacts/is-email-taken.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
 import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
-import { type Attempted, decideAll, type Open, prepareAll, type SendOutcome } from './accept-messages.ts';
+import {
+  type AcceptOutcome,
+  type DecidedRequest,
+  decideAll,
+  type PendingRequest,
+  prepareAll,
+} from './accept-messages.ts';
 import { expectsLast, requireUnanswered } from './expected-last.ts';
 import type { SendRequest } from './request.ts';
 import { announce } from './send.ts';
 import { laterOnes } from './write.ts';
 
-export interface AcceptedAll {
+export interface AcceptedAllOrNone {
   /** For each request, in their order. If one has an error, the caller has to undo the transaction. */
-  readonly outcomes: readonly SendOutcome[];
+  readonly outcomes: readonly AcceptOutcome[];
   /** To call after the commit. */
   readonly announce: () => void;
 }
@@ -27,10 +33,14 @@ export interface AcceptedAll {
  * Accepts all messages in the caller's transaction, or none. Waits for locks. Lock order as for every send.
  * @throws a check violation of messages_within_plan or conversations_within_plan
  */
-export async function acceptAll(context: Context, trx: Db, requests: readonly SendRequest[]): Promise<AcceptedAll> {
-  const outcomes: SendOutcome[] = [];
-  const written: { readonly one: Attempted; readonly row: MessageRow }[] = [];
-  let open: readonly Open[] = prepareAll(context, requests, outcomes);
+export async function acceptAllOrNone(
+  context: Context,
+  trx: Db,
+  requests: readonly SendRequest[],
+): Promise<AcceptedAllOrNone> {
+  const outcomes: AcceptOutcome[] = [];
+  const written: { readonly one: DecidedRequest; readonly row: MessageRow }[] = [];
+  let open: readonly PendingRequest[] = prepareAll(context, requests, outcomes);
   while (open.length > 0) {
     const decided = await decideAll(context, trx, open, outcomes);
     if (outcomes.some(outcome => outcome && 'error' in outcome)) break;
@@ -58,7 +68,7 @@ export async function acceptAll(context: Context, trx: Db, requests: readonly Se
 }
 
 /** Why a message was left out. Another of the batch may have created a contact with the e-mail address, which only `trx` sees. */
-async function leftOut(trx: Db, tenantId: number, { send: { to } }: Attempted): Promise<CodedError> {
+async function leftOut(trx: Db, tenantId: number, { send: { to } }: DecidedRequest): Promise<CodedError> {
   const refusal = await contactRefusal(trx, tenantId);
   if (refusal) return refusal;
   if ('fields' in to && (await isEmailTaken(trx, tenantId, to.fields)))
@@ -70,13 +80,13 @@ async function leftOut(trx: Db, tenantId: number, { send: { to } }: Attempted): 
 async function requireAllUnanswered(
   context: Context,
   trx: Db,
-  sends: readonly Attempted[],
-  outcomes: SendOutcome[],
+  sends: readonly DecidedRequest[],
+  outcomes: AcceptOutcome[],
 ): Promise<boolean> {
   const expecting = sends.filter(({ send }) => expectsLast(send));
   if (expecting.length === 0) return true;
   if (sends.some(({ send }) => 'fields' in send.to)) await lockTenantUsage(trx, tenantOf(context));
-  const contactOf = ({ send: { to } }: Attempted): number => ('contactId' in to ? to.contactId : 0);
+  const contactOf = ({ send: { to } }: DecidedRequest): number => ('contactId' in to ? to.contactId : 0);
   for (const one of expecting.toSorted((a, b) => contactOf(a) - contactOf(b))) {
     try {
       await requireUnanswered(one.context, trx, one.send);
@@ -88,7 +98,7 @@ async function requireAllUnanswered(
   return expecting.every(({ index }) => outcomes[index] === undefined);
 }
 
-async function insert(context: Context, trx: Db, sends: readonly Attempted[]): Promise<Map<number, MessageRow>> {
+async function insert(context: Context, trx: Db, sends: readonly DecidedRequest[]): Promise<Map<number, MessageRow>> {
   const tenantId = tenantOf(context);
   const month = monthOf(context.clock.now());
   const rows = await insertOutbound(

@@ -4,7 +4,7 @@ import type { Db } from '../../../database/database.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { MessageRow } from '../message.ts';
 import { type DecidedSend, decide } from './decide.ts';
-import { readSendContexts } from './facts.sql.ts';
+import { readManySendFacts } from './facts.sql.ts';
 import { PreconditionFailed, type PreparedSend, prepareSend, type SendRequest } from './request.ts';
 import { announce, sendPrepared } from './send.ts';
 import { isAlsoRefused, type PlanFeature, writeTogether } from './write.ts';
@@ -15,7 +15,7 @@ export type { SendRequest } from './request.ts';
 export const MAX_ACCEPTED = 500;
 
 /** Outcome of a request: its message, or the error. */
-export type SendOutcome = { readonly message: MessageRow } | { readonly error: unknown };
+export type AcceptOutcome = { readonly message: MessageRow } | { readonly error: unknown };
 
 /**
  * Accepts up to 500 messages of the caller's tenant, in one statement as far as possible: contacts are found or created, and each
@@ -26,10 +26,10 @@ export type SendOutcome = { readonly message: MessageRow } | { readonly error: u
  * @throws PreconditionFailed
  * @returns an outcome for each request, in their order; an `error` is what `send` would throw
  */
-export async function acceptMessages(context: Context, requests: readonly SendRequest[]): Promise<SendOutcome[]> {
-  const outcomes: SendOutcome[] = [];
+export async function acceptMessages(context: Context, requests: readonly SendRequest[]): Promise<AcceptOutcome[]> {
+  const outcomes: AcceptOutcome[] = [];
   let open = prepareAll(context, requests, outcomes);
-  const alone: Attempted[] = [];
+  const alone: DecidedRequest[] = [];
   while (open.length > 0) {
     const attempted = await decideAll(context, context.db.read, open, outcomes);
     const written = await writeTogether(
@@ -49,8 +49,12 @@ export async function acceptMessages(context: Context, requests: readonly SendRe
 }
 
 /** @returns the valid requests; the others have their outcome */
-export function prepareAll(context: Context, requests: readonly SendRequest[], outcomes: SendOutcome[]): Open[] {
-  return requests.flatMap((request, index): Open[] => {
+export function prepareAll(
+  context: Context,
+  requests: readonly SendRequest[],
+  outcomes: AcceptOutcome[],
+): PendingRequest[] {
+  return requests.flatMap((request, index): PendingRequest[] => {
     // Each request is checked for repetition separately.
     const own = { ...context, replay: { wantsAnswer: false, replayed: false } };
     try {
@@ -62,13 +66,16 @@ export function prepareAll(context: Context, requests: readonly SendRequest[], o
   });
 }
 
-export interface Open {
+/** A valid request whose outcome is not known yet. */
+export interface PendingRequest {
+  /** Its place in the call. */
   readonly index: number;
   readonly context: Context;
   readonly prepared: PreparedSend;
 }
 
-export interface Attempted extends Open {
+/** A request whose message may be written. */
+export interface DecidedRequest extends PendingRequest {
   readonly send: DecidedSend;
 }
 
@@ -76,13 +83,13 @@ export interface Attempted extends Open {
 export async function decideAll(
   context: Context,
   db: Db,
-  open: readonly Open[],
-  outcomes: SendOutcome[],
-): Promise<Attempted[]> {
+  open: readonly PendingRequest[],
+  outcomes: AcceptOutcome[],
+): Promise<DecidedRequest[]> {
   const queries = open.map(({ prepared }) => prepared.query);
-  const found = await readSendContexts(db, tenantOf(context), queries);
+  const found = await readManySendFacts(db, tenantOf(context), queries);
   const decided = await Promise.all(
-    open.map(async (one, place): Promise<Attempted | undefined> => {
+    open.map(async (one, place): Promise<DecidedRequest | undefined> => {
       const row = found[place];
       if (!row) throw new Error('The batch was read without one of its sends.');
       try {
@@ -99,7 +106,7 @@ export async function decideAll(
 }
 
 /** Accepts, in order, the sends left out of their batch. A refusal by the plan applies to the following sends too. */
-async function acceptEach(left: readonly Attempted[], outcomes: SendOutcome[]): Promise<void> {
+async function acceptEach(left: readonly DecidedRequest[], outcomes: AcceptOutcome[]): Promise<void> {
   const refusals = new Map<PlanFeature, CodedError>();
   for (const { index, context, prepared, send } of left.toSorted((a, b) => a.index - b.index)) {
     const refusal = [...refusals].find(([feature]) => isAlsoRefused(send, feature))?.[1];

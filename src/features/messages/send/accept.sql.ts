@@ -38,7 +38,10 @@ export interface NewMessage {
   readonly eventId: string;
   /** Of `conversation.created` or `conversation.updated`, if the message causes one. */
   readonly conversationEventId: string;
-  readonly key: { readonly key: string; readonly operation: string; readonly fingerprint: Uint8Array } | undefined;
+  /** The row of its idempotency key. */
+  readonly idempotency:
+    | { readonly storedKey: string; readonly operation: string; readonly fingerprint: Uint8Array }
+    | undefined;
 }
 
 /** A contact that the send creates. */
@@ -307,7 +310,7 @@ export async function insertOutbound(
   sends: readonly NewSend[],
   locked: 'wait' | 'skip',
 ): Promise<Map<number, MessageRow>> {
-  const items = sends.map(({ message, to }, place) => ({ place, ...itemOf(message), ...recipientOf(to) }));
+  const items = sends.map(({ message, to }, place) => ({ place, ...itemOf(message), ...recipientColumns(to) }));
   const known = sends.flatMap(({ to }) => ('contactId' in to ? [to] : []));
   const rows = await acceptances[needsOf(sends)][locked](
     db,
@@ -340,14 +343,14 @@ const itemOf = (message: NewMessage) => ({
   conversation_status: message.conversationStatus,
   event_id: message.eventId,
   conversation_event_id: message.conversationEventId,
-  ...(message.key && {
-    key: message.key.key,
-    operation: message.key.operation,
-    fingerprint: Buffer.from(message.key.fingerprint).toString('hex'),
+  ...(message.idempotency && {
+    key: message.idempotency.storedKey,
+    operation: message.idempotency.operation,
+    fingerprint: Buffer.from(message.idempotency.fingerprint).toString('hex'),
   }),
 });
 
-const recipientOf = (to: Addressee) =>
+const recipientColumns = (to: Addressee) =>
   'contactId' in to
     ? {
         contact_id: to.contactId,

@@ -14,14 +14,14 @@ import {
   parseReferences,
 } from '../../contacts/references.ts';
 import type { Addressee } from './accept.sql.ts';
-import type { SendContext } from './facts.sql.ts';
+import type { SendFacts } from './facts.sql.ts';
 import { refuseErased } from './permission.ts';
 import type { PreparedSend, SendInput } from './request.ts';
 
 export const IS_OTHER_NUMBER = 'Is not the phone number of this contact: give one of the two fields.';
 
 /** Recipient of the message. @throws the refusal */
-export async function addresseeOf(context: Context, prepared: PreparedSend, found: SendContext): Promise<Addressee> {
+export async function addresseeOf(context: Context, prepared: PreparedSend, found: SendFacts): Promise<Addressee> {
   const { input, content, recipient } = prepared;
   const { contact } = found;
   await checkContact(context, input, found);
@@ -93,7 +93,7 @@ export async function newAddressee(
 export async function checkContact(
   context: Context,
   { contactId }: Pick<SendInput, 'contactId'>,
-  { contact }: SendContext,
+  { contact }: SendFacts,
 ): Promise<void> {
   if (contactId == null || contact?.id === contactId) return;
   // The id of a contact that was merged away loads the survivor.

@@ -8,13 +8,13 @@ import { parseContact } from '../../contacts/contact.ts';
 import { scheduledInstant } from '../scheduling/scheduled-at.ts';
 import { checkContact, newAddressee } from './addressee.ts';
 import { type Content, checkTexts, checkUpload, compose, personOf, recipientFields } from './content.ts';
-import { expecting } from './expected-last.ts';
-import type { SendContext } from './facts.sql.ts';
-import { recipientOf, type SendMessageInput } from './message-parts.ts';
-import { quoting } from './quote.ts';
+import { checkExpectedLast } from './expected-last.ts';
+import type { SendFacts } from './facts.sql.ts';
+import { resolveRecipient, type SendMessageInput } from './message-parts.ts';
+import { resolveQuote } from './quote.ts';
 import type { Recipient } from './recipient.sql.ts';
 import { checkEchoId, sendQuery } from './request.ts';
-import { readContext } from './send.ts';
+import { readSendFacts } from './send.ts';
 
 /** Placeholder to check content without a recipient. */
 export const NOBODY: Recipient = { contactId: 0 };
@@ -55,13 +55,13 @@ export async function withAllFaults(
   };
   const { contactId, channelId } = await attemptIds(context, attempt, input);
   const named = { contactId, channelId };
-  const found = await attempt(() => recipientOf(context, oneOf(input.to, 'to'), channelId), 'to');
+  const found = await attempt(() => resolveRecipient(context, oneOf(input.to, 'to'), channelId), 'to');
   const person = { ...named, ...(found?.to as { contactId?: number } | undefined), ...found };
   const { replyToId, expectedLastMessageId, idempotencyKey } = input;
   // Compared with the recipient only where there is one.
-  if (replyToId != null) await attempt(() => quoting(context, replyToId, found ? person : {}));
+  if (replyToId != null) await attempt(() => resolveQuote(context, replyToId, found ? person : {}));
   if (expectedLastMessageId != null)
-    await attempt(() => expecting(context, expectedLastMessageId, found ? person : {}));
+    await attempt(() => checkExpectedLast(context, expectedLastMessageId, found ? person : {}));
   await attempt(() => checkEchoId(input.echoId));
   errors.include(keyFaults(idempotencyKey));
   const content = await attempt(async () => {
@@ -69,7 +69,7 @@ export async function withAllFaults(
     checkTexts(made.texts, made.mergeValues);
     return made;
   });
-  const read = await attempt(() => readContext(context, { query: sendQuery(context, found?.to ?? NOBODY, person) }));
+  const read = await attempt(() => readSendFacts(context, { query: sendQuery(context, found?.to ?? NOBODY, person) }));
   if (read) addMissing(missing, person.channelId, found?.to, read);
   await checkPerson(context, attempt, input, found?.to, read, content, contactId);
   if (errors.isEmpty && !context.isRehearsal) return error;
@@ -93,7 +93,7 @@ function addMissing(
   missing: FieldErrorList,
   channelId: number | null | undefined,
   recipient: Recipient | undefined,
-  read: SendContext,
+  read: SendFacts,
 ): void {
   const code: FieldCode = 'REFERENCE_NOT_FOUND';
   if (channelId != null && read.channel_id === null) missing.add('channelId', 'Channel not found.', code);
@@ -122,7 +122,7 @@ async function checkPerson(
   attempt: Attempt,
   { contact: given, scheduledAt }: Delivery,
   recipient: Recipient | undefined,
-  read: SendContext | undefined,
+  read: SendFacts | undefined,
   content: Content | undefined,
   contactId: number | undefined,
 ): Promise<void> {

@@ -12,7 +12,7 @@ import { windowOf } from '../window.ts';
 import type { Addressee, NewSend } from './accept.sql.ts';
 import { addresseeOf } from './addressee.ts';
 import { type Composed, type Content, checkUpload, compose, recipientFields } from './content.ts';
-import type { SendContext, SentResult } from './facts.sql.ts';
+import type { SendFacts, SentResult } from './facts.sql.ts';
 import { outcomeOf } from './outcome.ts';
 import { refusesOutside, requireWindow } from './permission.ts';
 import type { PreparedSend } from './request.ts';
@@ -30,13 +30,15 @@ export interface DecidedSend extends NewSend {
 export type Decision = { readonly repeated: MessageRow } | { readonly send: DecidedSend };
 
 /** @throws why the request is refused */
-export async function decide(context: Context, prepared: PreparedSend, found: SendContext): Promise<Decision> {
-  const { operation, input, content, key, keyed } = prepared;
-  if (key !== undefined && found.key_operation !== null)
-    return { repeated: await repeatedMessage(context, prepared, await replayOf(context, key, keyRow(found), keyed)) };
+export async function decide(context: Context, prepared: PreparedSend, found: SendFacts): Promise<Decision> {
+  const { operation, input, content, storedKey, idempotency } = prepared;
+  if (storedKey !== undefined && found.key_operation !== null) {
+    const stored = await replayOf(context, storedKey, keyRow(found), idempotency);
+    return { repeated: await repeatedMessage(context, prepared, stored) };
+  }
   const { to, channelId, composed, scheduledAt, isWindowRequired } = await checkSend(context, prepared, found);
   // A caller that waits for the message, or asks whether its request still runs, needs the id before the message exists.
-  const isKnownBefore = input.waitForAcceptance === true || (key !== undefined && context.replay.wantsAnswer);
+  const isKnownBefore = input.waitForAcceptance === true || (storedKey !== undefined && context.replay.wantsAnswer);
   const message = {
     id: input.id ?? (isKnownBefore ? newIdAt(found.now_ms) : null),
     channelId,
@@ -58,9 +60,10 @@ export async function decide(context: Context, prepared: PreparedSend, found: Se
     conversationStatus: content.freeForm ? ('open' as const) : ('closed' as const),
     eventId: newId(),
     conversationEventId: newId(),
-    key: key === undefined ? undefined : { key, operation, fingerprint: fingerprintOf(context, keyed) },
+    idempotency:
+      storedKey === undefined ? undefined : { storedKey, operation, fingerprint: fingerprintOf(context, idempotency) },
   };
-  if (key !== undefined) await markAnswering(context, key, message.id ?? undefined);
+  if (storedKey !== undefined) await markAnswering(context, storedKey, message.id ?? undefined);
   return {
     send: {
       prepared,
@@ -82,7 +85,7 @@ interface CheckedSend {
 }
 
 /** Dry run of a send, without limits of the plan. @throws the refusal */
-export async function checkSend(context: Context, prepared: PreparedSend, found: SendContext): Promise<CheckedSend> {
+export async function checkSend(context: Context, prepared: PreparedSend, found: SendFacts): Promise<CheckedSend> {
   const { input, content, query } = prepared;
   const { id: channelId } = requireActiveChannel(channelOf(found), query.channelId !== null);
   const to = await addresseeOf(context, prepared, found);
@@ -102,15 +105,15 @@ export async function checkSend(context: Context, prepared: PreparedSend, found:
   return { to, channelId, composed, scheduledAt, isWindowRequired };
 }
 
-const channelOf = ({ channel_id: id, channel_status: status, channel_status_reason: status_reason }: SendContext) =>
+const channelOf = ({ channel_id: id, channel_status: status, channel_status_reason: status_reason }: SendFacts) =>
   id === null || status === null ? undefined : { id, status, status_reason };
 
-function priorityOf({ isCode, freeForm }: Content, { window_expires_at, now_ms: nowMs }: SendContext): Priority {
+function priorityOf({ isCode, freeForm }: Content, { window_expires_at, now_ms: nowMs }: SendFacts): Priority {
   if (isCode) return PRIORITY.otp;
   return freeForm && windowOf(window_expires_at, nowMs).open ? PRIORITY.answer : PRIORITY.single;
 }
 
-const keyRow = (found: SendContext) => ({
+const keyRow = (found: SendFacts) => ({
   operation: found.key_operation ?? '',
   fingerprint: Buffer.from(found.key_fingerprint ?? '', 'hex'),
   result: found.key_result,

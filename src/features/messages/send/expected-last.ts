@@ -12,11 +12,12 @@ import { NOT_IN_CONVERSATION } from './quote.ts';
 import type { SendInput } from './request.ts';
 
 /**
- * Makes a send conditional: it is accepted only if nobody has answered after the message that the sender knows as the last.
+ * Makes a send conditional: it is accepted only if nobody has answered after the message that the sender knows as the last. Checks that
+ * this message is of the conversation with the recipient; `requireUnanswered` checks the answers.
  * @param named what the send names itself
  * @throws VALIDATION_ERROR on expectedLastMessageId
  */
-export async function expecting(
+export async function checkExpectedLast(
   context: Context,
   messageId: string,
   named: Pick<SendInput, 'contactId' | 'channelId'>,

@@ -13,7 +13,7 @@ export interface SentResult {
 }
 
 /** Everything that is needed to decide on a send. */
-export interface SendContext {
+export interface SendFacts {
   /** Place of the query in its batch, from 0. */
   readonly place: number;
   readonly channel_id: number | null;
@@ -61,9 +61,9 @@ const contactJson = sql.raw(
  * The lateral joins have one plan each, by key: a hash join would read all contacts of the tenant where statistics are of an empty
  * table.
  */
-const readContexts = compileOnce((db, tenantId: number, queries: string) => ({
+const readFacts = compileOnce((db, tenantId: number, queries: string) => ({
   compile: () =>
-    sql<SendContext>`
+    sql<SendFacts>`
       select i.place, ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_status_reason,
              case when c.id is not null then ${contactJson} end as contact,
              case when c.id is not null and c.phone is null then ${presentIdentity(tenantId, 'user_id')} end as contact_user_id,
@@ -99,11 +99,11 @@ const readContexts = compileOnce((db, tenantId: number, queries: string) => ({
 }));
 
 /** Reads everything needed to decide on sends, in one round trip. @returns a row for each query, in their order */
-export async function readSendContexts(
+export async function readManySendFacts(
   db: Db,
   tenantId: number,
   queries: readonly SendQuery[],
-): Promise<readonly SendContext[]> {
+): Promise<readonly SendFacts[]> {
   const requests = queries.map(({ channelId, recipient, key, category, digest }, place) => ({
     place,
     channel_id: channelId,
@@ -114,7 +114,7 @@ export async function readSendContexts(
     ...(category !== null && { category }),
     ...(digest !== null && { digest: Buffer.from(digest).toString('hex') }),
   }));
-  const found: SendContext[] = [];
-  for (const row of await readContexts(db, tenantId, JSON.stringify(requests))) found[row.place] = row;
+  const found: SendFacts[] = [];
+  for (const row of await readFacts(db, tenantId, JSON.stringify(requests))) found[row.place] = row;
   return found;
 }

@@ -42,7 +42,7 @@ export interface SendMessageInput
 const OPERATION = 'sendMessage';
 
 /** Conversations and user ids take one statement to resolve; numbers and contacts are read together with all else. */
-export async function recipientOf(
+export async function resolveRecipient(
   context: Context,
   to: Given<RecipientFields>,
   channelId: number | undefined,

@@ -2,12 +2,12 @@ import { CodedError } from '../../../core/errors.ts';
 import type { Tenant } from '../../../core/principal.ts';
 import { windowOf } from '../window.ts';
 import type { Content } from './content.ts';
-import type { SendContext } from './facts.sql.ts';
+import type { SendFacts } from './facts.sql.ts';
 
 /** @throws CONTACT_OPTED_OUT if a person with the number of a new contact had opted out before their erasure */
 export function refuseErased(
   { category }: Content,
-  { erased_at: optedOutAt, erased_opt_outs: optOuts }: SendContext,
+  { erased_at: optedOutAt, erased_opt_outs: optOuts }: SendFacts,
   mayBeOptedOut: boolean,
 ): void {
   if (optOuts?.includes('all')) {
@@ -33,7 +33,7 @@ export const refusesOutside = (
 ): boolean => input.requireOpenWindow ?? tenant.windowPolicy === 'refuse';
 
 /** @throws OUTSIDE_SERVICE_WINDOW if the window is closed */
-export function requireWindow(found: Pick<SendContext, 'window_expires_at' | 'now_ms'>): void {
+export function requireWindow(found: Pick<SendFacts, 'window_expires_at' | 'now_ms'>): void {
   if (windowOf(found.window_expires_at, found.now_ms).open) return;
   throw new CodedError(
     'OUTSIDE_SERVICE_WINDOW',

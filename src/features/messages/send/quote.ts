@@ -13,7 +13,7 @@ export const NOT_IN_CONVERSATION = 'Is not a message of the conversation with th
  * @param named what the send names itself
  * @throws VALIDATION_ERROR on replyToId
  */
-export async function quoting(
+export async function resolveQuote(
   context: Context,
   replyToId: string,
   named: Pick<SendInput, 'contactId' | 'channelId'>,

@@ -75,10 +75,10 @@ export class PreconditionFailed extends Error {
 
 /** A request whose own fields are valid. */
 export interface PreparedSend extends SendRequest {
-  /** Scope of the idempotency key. */
-  readonly keyed: Keyed;
-  /** Its stored form. */
-  readonly key: string | undefined;
+  /** What identifies the request under its idempotency key. */
+  readonly idempotency: Keyed;
+  /** The idempotency key as stored; undefined without one. */
+  readonly storedKey: string | undefined;
   readonly recipient: Recipient;
   readonly author: Author;
   /** Query that the decision needs. */
@@ -90,17 +90,17 @@ export function prepareSend(context: Context, request: SendRequest): PreparedSen
   const { operation, input, content } = request;
   // Neither is part of the idempotent request: a retry may wait where the first attempt did not, and a bot may be renamed.
   const { waitForAcceptance: _waits, author = authorOf(context), ...sent } = input;
-  const keyed = { operation, key: input.idempotencyKey, input: sent };
-  const key = keyOf(keyed);
-  const recipient = recipientOf(tenantOf(context), input.to);
+  const idempotency = { operation, key: input.idempotencyKey, input: sent };
+  const storedKey = keyOf(idempotency);
+  const recipient = parseRecipient(tenantOf(context), input.to);
   checkTexts(content.texts, content.mergeValues);
   checkEchoId(input.echoId);
   const query = {
     ...sendQuery(context, recipient, { channelId: input.channelId ?? content.channelId }),
-    key: key ?? null,
+    key: storedKey ?? null,
     category: content.category ?? null,
   };
-  return { ...request, keyed, key, recipient, author, query };
+  return { ...request, idempotency, storedKey, recipient, author, query };
 }
 
 /** Query about a recipient, without the key and the category of a message. */
@@ -126,7 +126,7 @@ export function checkEchoId(echoId: string | null | undefined): void {
 const digestOf = ({ secrets, principal }: Context, recipient: Recipient): Buffer | null =>
   'phoneKey' in recipient ? identityDigest(secrets, callerOf({ principal }).tenant.id, recipient.phoneKey) : null;
 
-function recipientOf(tenantId: number, to: string | Recipient): Recipient {
+function parseRecipient(tenantId: number, to: string | Recipient): Recipient {
   if (typeof to !== 'string') return to;
   const decoded = decodeGlobalId(to);
   if (decoded?.typename === 'Contact' && decoded.tenantId === tenantId && /^\d{1,15}$/.test(decoded.id))

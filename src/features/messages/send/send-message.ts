@@ -7,9 +7,9 @@ import type { MessageRow } from '../message.ts';
 import { IS_OTHER_NUMBER } from './addressee.ts';
 import { NOBODY, withAllFaults } from './all-faults.ts';
 import { contentFieldsOf, contentPath } from './content-fields.ts';
-import { expecting } from './expected-last.ts';
-import { contentRequest, recipientOf, type SendMessageInput } from './message-parts.ts';
-import { NOT_IN_CONVERSATION, quoting } from './quote.ts';
+import { checkExpectedLast } from './expected-last.ts';
+import { contentRequest, resolveRecipient, type SendMessageInput } from './message-parts.ts';
+import { NOT_IN_CONVERSATION, resolveQuote } from './quote.ts';
 import type { SendRequest } from './request.ts';
 import { send } from './send.ts';
 
@@ -45,10 +45,10 @@ export async function messageRequest(context: Context, input: SendMessageInput):
     contactId: optionalInputId(tenantId, 'Contact', input.expectedContactId ?? undefined, 'expectedContactId'),
     channelId: optionalInputId(tenantId, 'Channel', input.channelId ?? undefined, 'channelId'),
   };
-  const found = await recipientOf(context, to, named.channelId);
-  const quoted = input.replyToId == null ? {} : await quoting(context, input.replyToId, { ...named, ...found });
+  const found = await resolveRecipient(context, to, named.channelId);
+  const quoted = input.replyToId == null ? {} : await resolveQuote(context, input.replyToId, { ...named, ...found });
   const last = input.expectedLastMessageId;
-  const expected = last == null ? {} : await expecting(context, last, { ...named, ...found.to, ...found });
+  const expected = last == null ? {} : await checkExpectedLast(context, last, { ...named, ...found.to, ...found });
   const options = {
     contact,
     requireOpenWindow,

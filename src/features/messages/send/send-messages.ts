@@ -10,8 +10,8 @@ import { monthlyLimitOf, monthlyRefusal } from '../../tenancy/usage/limit.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
 import type { MessageRow } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
-import { acceptAll } from './accept-all-or-none.ts';
-import { acceptMessages, decideAll, MAX_ACCEPTED, prepareAll, type SendOutcome } from './accept-messages.ts';
+import { acceptAllOrNone } from './accept-all-or-none.ts';
+import { type AcceptOutcome, acceptMessages, decideAll, MAX_ACCEPTED, prepareAll } from './accept-messages.ts';
 import type { SendMessageInput } from './message-parts.ts';
 import type { SendRequest } from './request.ts';
 import { messageRequest, refusalOf } from './send-message.ts';
@@ -101,14 +101,14 @@ async function sendEach(context: Context, input: SendMessagesInput, keyed: Keyed
 }
 
 /** Whether a message was kept out by something that its sender cannot mend: it may be accepted later. */
-const isPassing = (outcome: SendOutcome): boolean =>
+const isPassing = (outcome: AcceptOutcome): boolean =>
   'error' in outcome && outcome.error !== undefined && userErrorsOf(outcome.error) === undefined;
 
 /**
  * The outcomes, with an error of the message in place of one that would fail the whole request, if others were accepted: a client that
  * knows of none would send those twice.
  */
-function besideAccepted(context: Context, outcomes: readonly SendOutcome[]): readonly SendOutcome[] {
+function besideAccepted(context: Context, outcomes: readonly AcceptOutcome[]): readonly AcceptOutcome[] {
   if (!outcomes.some(outcome => 'message' in outcome)) return outcomes;
   return outcomes.map(outcome => {
     if (!isPassing(outcome) || !('error' in outcome)) return outcome;
@@ -125,7 +125,7 @@ async function sendAll(context: Context, input: SendMessagesInput, keyed: Keyed)
     const batch = await once<MessageBatch>(context, keyed, {
       run: async trx => {
         const outcomes = await throughRequests(context, input.messages, async requests => {
-          const accepted = await acceptAll(context, trx, requests);
+          const accepted = await acceptAllOrNone(context, trx, requests);
           announce = accepted.announce;
           return accepted.outcomes;
         });
@@ -149,8 +149,8 @@ async function sendAll(context: Context, input: SendMessagesInput, keyed: Keyed)
 async function throughRequests(
   context: Context,
   messages: readonly SendMessageInput[],
-  accept: (requests: readonly SendRequest[]) => Promise<readonly SendOutcome[]>,
-): Promise<SendOutcome[]> {
+  accept: (requests: readonly SendRequest[]) => Promise<readonly AcceptOutcome[]>,
+): Promise<AcceptOutcome[]> {
   const made = await Promise.all(
     messages.map(message =>
       messageRequest(context, { ...message, waitForAcceptance: false }).then(
@@ -161,7 +161,9 @@ async function throughRequests(
   );
   const requests = made.flatMap(one => ('request' in one ? [one.request] : []));
   const accepted = (requests.length > 0 ? await accept(requests) : []).values();
-  const outcomes = made.map((one): SendOutcome => ('error' in one ? one : (accepted.next().value ?? NOTHING_WRITTEN)));
+  const outcomes = made.map(
+    (one): AcceptOutcome => ('error' in one ? one : (accepted.next().value ?? NOTHING_WRITTEN)),
+  );
   return Promise.all(
     outcomes.map(async (outcome, index) =>
       'error' in outcome && outcome.error !== undefined
@@ -172,19 +174,19 @@ async function throughRequests(
 }
 
 /** Outcome in a dry run. */
-const NOTHING_WRITTEN: SendOutcome = { error: undefined };
+const NOTHING_WRITTEN: AcceptOutcome = { error: undefined };
 
 /** Dry run of the batch, without limits of the plan. */
-const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promise<SendOutcome[]> =>
+const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promise<AcceptOutcome[]> =>
   throughRequests(context, messages, async requests => {
-    const outcomes: SendOutcome[] = [];
+    const outcomes: AcceptOutcome[] = [];
     const open = prepareAll(context, requests, outcomes);
     await decideAll(context, context.db.read, open, outcomes);
     return requests.map((_, index) => outcomes[index] ?? { error: undefined });
   });
 
 /** The outcomes as results: `error: undefined` stands for what was not written, and has no fault of its own. */
-function resultOf({ onError }: SendMessagesInput, outcomes: readonly SendOutcome[], isDryRun = false): MessageBatch {
+function resultOf({ onError }: SendMessagesInput, outcomes: readonly AcceptOutcome[], isDryRun = false): MessageBatch {
   const results = outcomes.map((outcome, index): MessageResult => {
     if ('message' in outcome) return { index, outcome: 'created', message: outcome.message, userErrors: [] };
     if (outcome.error === undefined) return { index, outcome: 'created', message: null, userErrors: [] };

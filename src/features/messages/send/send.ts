@@ -6,7 +6,7 @@ import { laneOf, OUTBOX } from '../dispatch/lane.ts';
 import { type MessageRow, rowOfEvent } from '../message.ts';
 import type { Composed, Content } from './content.ts';
 import { checkSend, type DecidedSend, decide } from './decide.ts';
-import { readSendContexts, type SendContext } from './facts.sql.ts';
+import { readManySendFacts, type SendFacts } from './facts.sql.ts';
 import { outcomeOf } from './outcome.ts';
 import { type PreparedSend, prepareSend, type SendInput } from './request.ts';
 import { tooMany, type Written, writeAlone, writeTogether } from './write.ts';
@@ -35,7 +35,7 @@ export async function sendPrepared(
 ): Promise<MessageRow> {
   let how = first;
   for (let tries = 0; tries < MAX_TRIES; ) {
-    const decision = await decide(context, prepared, await readContext(context, prepared));
+    const decision = await decide(context, prepared, await readSendFacts(context, prepared));
     if ('repeated' in decision) return decision.repeated;
     const written = await writeAndWait(context, decision.send, how);
     if (typeof written === 'object') return written;
@@ -81,11 +81,11 @@ async function writeShared(context: Context, decided: DecidedSend): Promise<Writ
 }
 
 /** Reads the facts that decide about a message. */
-export async function readContext(context: Context, { query }: Pick<PreparedSend, 'query'>): Promise<SendContext> {
+export async function readSendFacts(context: Context, { query }: Pick<PreparedSend, 'query'>): Promise<SendFacts> {
   const tenantId = tenantOf(context);
   try {
     return await context.sendBatches.reads.run(String(tenantId), query, queries =>
-      readSendContexts(context.db.read, tenantId, queries),
+      readManySendFacts(context.db.read, tenantId, queries),
     );
   } catch (error) {
     throw error instanceof SemaphoreTimeout ? tooMany() : error;
@@ -94,7 +94,7 @@ export async function readContext(context: Context, { query }: Pick<PreparedSend
 
 /** Wakes the lane of an accepted message. @returns the message with what was read at its acceptance */
 export function announce(context: Context, { prepared, message, to, phone }: DecidedSend, row: MessageRow): MessageRow {
-  if (prepared.key !== undefined) context.replay.key = prepared.key;
+  if (prepared.storedKey !== undefined) context.replay.key = prepared.storedKey;
   context.lanes.wake(OUTBOX, laneOf(tenantOf(context), message.channelId));
   context.signals.send('events');
   // The statement creates the contact together with the message.
@@ -114,5 +114,5 @@ export async function preview(
   content: Content,
 ): Promise<Composed> {
   const prepared = prepareSend(context, { operation: 'preview', input, content });
-  return (await checkSend(context, prepared, await readContext(context, prepared))).composed;
+  return (await checkSend(context, prepared, await readSendFacts(context, prepared))).composed;
 }

@@ -32,10 +32,10 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
   const held = new Set<string>();
   const chosen: number[] = [];
   const written = sends.map((send, index): Written => {
-    if (held.has(recipientOf(send))) return 'alone';
+    if (held.has(recipientKey(send))) return 'alone';
     if (isLater[index]) return 'later';
     if (mayShare(send)) chosen.push(index);
-    else held.add(recipientOf(send));
+    else held.add(recipientKey(send));
     return 'alone';
   });
   if (chosen.length === 0) return written;
@@ -46,7 +46,7 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
   for (const [place, row] of rows) written[chosen[place] as number] = row;
   // The same for sends that the statement left out: those that would follow in another statement.
   return written.map((what, index) => {
-    const recipient = recipientOf(sends[index] as DecidedSend);
+    const recipient = recipientKey(sends[index] as DecidedSend);
     if (what === 'alone') held.add(recipient);
     return what === 'later' && held.has(recipient) ? 'alone' : what;
   });
@@ -55,7 +55,7 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
 /** Whether one statement can accept the send: others need a transaction. */
 const mayShare = (send: DecidedSend): boolean => send.restoredKey === undefined && !expectsLast(send);
 
-const recipientOf = ({ to }: Pick<DecidedSend, 'to'>): string =>
+const recipientKey = ({ to }: Pick<DecidedSend, 'to'>): string =>
   'fields' in to ? `number ${to.fields.phone_key}` : `contact ${to.contactId}`;
 
 /** Marks sends that must follow another of the batch: the second to a new number finds its contact, the second with a key is a repetition. */
@@ -70,12 +70,12 @@ export function laterOnes(sends: readonly DecidedSend[]): boolean[] {
 }
 
 function namesOf({ to, message }: DecidedSend): string[] {
-  const names = 'fields' in to ? [recipientOf({ to })] : [];
-  return message.key ? [...names, `key ${message.key.key}`] : names;
+  const names = 'fields' in to ? [recipientKey({ to })] : [];
+  return message.idempotency ? [...names, `key ${message.idempotency.storedKey}`] : names;
 }
 
 /** Runs `insert`, behind the precondition of the sends where they have one. @throws PreconditionFailed */
-function accepting<T>({ db }: Context, sends: readonly DecidedSend[], insert: (db: Db) => Promise<T>): Promise<T> {
+function runInsert<T>({ db }: Context, sends: readonly DecidedSend[], insert: (db: Db) => Promise<T>): Promise<T> {
   const precondition = sends[0]?.prepared.precondition;
   if (!precondition && sends.every(mayShare)) return insert(db.write);
   return db.transaction(async trx => {
@@ -91,7 +91,7 @@ async function insertFitting(context: Context, sends: readonly DecidedSend[]): P
   const { id: tenantId } = callerOf(context).tenant;
   const month = monthOf(context.clock.now());
   try {
-    return await accepting(context, sends, db => insertOutbound(db, tenantId, month, sends, 'skip'));
+    return await runInsert(context, sends, db => insertOutbound(db, tenantId, month, sends, 'skip'));
   } catch (error) {
     if (isUnavailable(error) || error instanceof PreconditionFailed) throw error;
     if (sends.length === 1 || monthlyLimitOf(error) !== 'messages') return new Map();
@@ -116,10 +116,10 @@ export async function writeAlone(context: Context, send: DecidedSend): Promise<M
     if (error instanceof SemaphoreTimeout) throw tooMany();
     const feature = monthlyLimitOf(error);
     if (feature) throw await monthlyRefusal(context.db.write, tenantId, month, feature);
-    const key = send.message.key?.key;
-    if (violationOf(error)?.constraint !== 'idempotency_keys_pkey' || key === undefined) throw error;
+    const storedKey = send.message.idempotency?.storedKey;
+    if (violationOf(error)?.constraint !== 'idempotency_keys_pkey' || storedKey === undefined) throw error;
     // The next attempt reads the key that a concurrent request has just created.
-    await forgetExpiredKey(context, key);
+    await forgetExpiredKey(context, storedKey);
     return undefined;
   }
 }
@@ -142,7 +142,7 @@ async function insertOne(
       await restoreOptOuts(trx, tenantId, await findErased(trx, secrets, tenantId, [restoredKey]));
     return row;
   };
-  const row = await accepting(context, [send], insert);
+  const row = await runInsert(context, [send], insert);
   if (row || 'contactId' in send.to) return row;
   const refusal = await contactRefusal(db.write, tenantId);
   if (refusal) throw refusal;

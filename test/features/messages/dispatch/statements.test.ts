@@ -18,7 +18,7 @@ import {
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { type Backlog, findQueuedBefore, readBacklog } from '../../../../src/features/messages/dispatch/release.sql.ts';
-import { readSendContexts, type SendContext } from '../../../../src/features/messages/send/facts.sql.ts';
+import { readManySendFacts, type SendFacts } from '../../../../src/features/messages/send/facts.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
 
@@ -121,7 +121,7 @@ test('the row read by a send matches its declared type', async () => {
   for (const recipient of [{ contactId: 1 }, { phoneKey: '14155550123', phone: '+14155550123' }])
     expect(
       await describeColumns(database.url, db =>
-        readSendContexts(db, 1, [
+        readManySendFacts(db, 1, [
           { channelId: null, recipient, key: 'a', category: 'marketing', digest: Buffer.alloc(32) },
         ]),
       ),
@@ -145,5 +145,5 @@ test('the row read by a send matches its declared type', async () => {
       key_answer: 'jsonb',
       key_age: 'double precision',
       now_ms: 'double precision',
-    } satisfies ColumnsOf<SendContext>);
+    } satisfies ColumnsOf<SendFacts>);
 });

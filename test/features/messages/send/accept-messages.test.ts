@@ -2,8 +2,8 @@ import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { CodedError } from '../../../../src/core/errors.ts';
 import {
+  type AcceptOutcome,
   acceptMessages,
-  type SendOutcome,
   type SendRequest,
 } from '../../../../src/features/messages/send/accept-messages.ts';
 import { textContent } from '../../../../src/features/messages/send/send-text.ts';
@@ -47,9 +47,9 @@ async function accept(requests: readonly SendRequest[], process: Pick<SecondGate
   return acceptMessages(context, requests);
 }
 
-const codeOf = (outcome: SendOutcome): string | undefined =>
+const codeOf = (outcome: AcceptOutcome): string | undefined =>
   'error' in outcome ? (outcome.error instanceof CodedError ? outcome.error.code : String(outcome.error)) : undefined;
-const idOf = (outcome: SendOutcome): string => {
+const idOf = (outcome: AcceptOutcome): string => {
   if ('error' in outcome) throw outcome.error;
   return outcome.message.id;
 };
@@ -129,7 +129,7 @@ test('messages to one person keep their order where one of them is accepted only
   const { globalId } = await seedOf(gateway, tenant).contact();
   const other = newPhone();
   const [zero] = await accept([text(globalId, 'zero')]);
-  const expectedLastMessageId = idOf(zero as SendOutcome);
+  const expectedLastMessageId = idOf(zero as AcceptOutcome);
   const outcomes = await accept([
     text(globalId, 'one', { expectedLastMessageId }),
     text(other, 'to another'),
