@@ -15,7 +15,7 @@ import { storeExternalMessages } from '../messages/inbound/external-messages.ts'
 import { receiveMessages } from '../messages/inbound/receive.ts';
 import { storePrices } from '../messages/pricing/store-prices.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
-import { isMarketingStopped, recordRefusals } from '../messages/statuses/marketing-opt-outs.ts';
+import { isMarketingStopped, recordMarketingOptOuts } from '../messages/statuses/marketing-opt-outs.ts';
 import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
 import { isTransient } from './is-transient.ts';
@@ -28,7 +28,7 @@ export interface Applied {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
   /** People about whom statuses carried new identities. */
-  readonly seen: readonly Recipient[];
+  readonly newIdentities: readonly Recipient[];
   /** Business accounts whose templates must be synced. */
   readonly accountsToRead: readonly string[];
   /** Channels with files to be fetched from the network. */
@@ -40,7 +40,7 @@ const NOT_THE_AUTHOR = 'Only the author of a message can edit or revoke it.';
 
 export const NOTHING_APPLIED: Applied = {
   released: [],
-  seen: [],
+  newIdentities: [],
   accountsToRead: [],
   channelsWithFiles: [],
   unhandled: [],
@@ -80,7 +80,7 @@ export async function applyUpdates(
   if (locksOtherContacts(routed, erased)) await lockTenantUsage(trx, tenantId);
   const contactOf = await applyPeople(trx, tenantId, routed, nowMs);
   const sorted = sortUpdates(routed, contactOf);
-  await recordRefusals(trx, tenantId, sorted.statuses);
+  await recordMarketingOptOuts(trx, tenantId, sorted.statuses);
   await recordEditedOptOuts(trx, tenantId, sorted.corrections, nowMs);
   const stored = await storeExternalMessages(trx, tenantId, sorted.elsewhere, nowMs);
   const received = await receiveMessages(trx, tenantId, sorted.received, nowMs);
@@ -103,14 +103,14 @@ export async function applyUpdates(
   );
   const { accepted, rejected } = await judgeCorrections(trx, tenantId, sorted.corrections);
   await applyCorrections(trx, tenantId, accepted, originals, nowMs);
-  const { released, seen } = await applyStatuses(trx, tenantId, sorted.statuses, nowMs);
+  const { released, newIdentities } = await applyStatuses(trx, tenantId, sorted.statuses, nowMs);
   await storePrices(trx, tenantId, sorted.priced, nowMs);
   const accountsToRead = await applyTemplateUpdates(trx, tenantId, sorted.templates);
   await applyHealth(trx, tenantId, sorted.health, nowMs);
   const unhandled = [...sorted.unhandled, ...rejectedCorrections(routed, rejected)];
   await storeUnhandled(trx, tenantId, unhandled);
   await restoreOptOuts(trx, tenantId, erased);
-  return { released, seen, accountsToRead, channelsWithFiles: channelsWithFiles(arrived), unhandled };
+  return { released, newIdentities, accountsToRead, channelsWithFiles: channelsWithFiles(arrived), unhandled };
 }
 
 /** One for each change: it may hold several corrections. */
@@ -150,7 +150,7 @@ export async function applyEach(
   await restoreOptOuts(trx, tenantId, erased);
   return {
     released: [...new Set(parts.flatMap(({ released }) => released))],
-    seen: parts.flatMap(({ seen }) => seen),
+    newIdentities: parts.flatMap(({ newIdentities }) => newIdentities),
     accountsToRead: [...new Set(parts.flatMap(({ accountsToRead }) => accountsToRead))],
     channelsWithFiles: [...new Set(parts.flatMap(part => part.channelsWithFiles))],
     unhandled: [...parts.flatMap(({ unhandled }) => unhandled), ...failed],

@@ -109,7 +109,7 @@ async function processBatch(
   }
   if (claimed.length === 0) return 0;
   signals.send('events');
-  await storeRecipientIdentities(resources, tenantId, applied.seen);
+  await storeRecipientIdentities(resources, tenantId, applied.newIdentities);
   for (const { field, reason } of applied.unhandled)
     metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason });
   for (const channelId of applied.released) lanes.wake(OUTBOX, laneOf(tenantId, channelId));

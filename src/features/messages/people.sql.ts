@@ -3,7 +3,7 @@ import { anyOf } from '../../database/expressions.ts';
 import { eventMessage, type MessageContact, type MessagePayload, type MessageRow } from './message.ts';
 
 /** The payload of an event about a message whose contact was read with it. */
-export const payloadOf = (row: MessageRow): MessagePayload => ({
+export const messagePayload = (row: MessageRow): MessagePayload => ({
   message: eventMessage(row),
   contact: row.contact ?? null,
 });
@@ -25,5 +25,5 @@ export async function payloadsOf(
           .where('id', '=', anyOf(ids))
           .execute();
   const byId = new Map(people.map(person => [person.id, person]));
-  return row => payloadOf({ ...row, contact: byId.get(row.contact_id) ?? null });
+  return row => messagePayload({ ...row, contact: byId.get(row.contact_id) ?? null });
 }

@@ -12,15 +12,15 @@ import type { EndedState } from '../../otp/otp.ts';
 import { OPTED_OUT } from '../send/outcome.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { personInResponse } from '../statuses/new-identity.ts';
-import { type Decision, decide } from './decide-next-step.ts';
+import { decideNextStep, type NextStep } from './decide-next-step.ts';
 import type { Claimed } from './outbox.sql.ts';
 
-/** Result of an attempt: a sent message with the person in the response, a retry with its error and whether the network may have accepted the message. */
+/** An attempt's next step: with the person in the response if sent, with the error and its doubt if retried. */
 export type Attempted =
   | { readonly kind: 'withheld' }
-  | Exclude<Decision, { kind: 'retry' | 'sent' }>
-  | (Extract<Decision, { kind: 'sent' }> & { readonly person: NetworkPerson | undefined })
-  | (Extract<Decision, { kind: 'retry' }> & { readonly reason: string; readonly inDoubt: boolean });
+  | Exclude<NextStep, { kind: 'retry' | 'sent' }>
+  | (Extract<NextStep, { kind: 'sent' }> & { readonly person: NetworkPerson | undefined })
+  | (Extract<NextStep, { kind: 'retry' }> & { readonly reason: string; readonly inDoubt: boolean });
 
 /** Why a claimed message may not be sent, beside what the claim itself tells. */
 export interface Hindrance {
@@ -42,9 +42,9 @@ export async function attempt(
   hindrance: Hindrance,
   mayCall: () => boolean,
 ): Promise<Attempted> {
-  const refusal = localRefusal(message, hindrance, config.otp.toOptedOut);
-  const outcome = refusal
-    ? ({ kind: 'refused', error: refusal } as const)
+  const ownRefusal = localRefusal(message, hindrance, config.otp.toOptedOut);
+  const outcome = ownRefusal
+    ? ({ kind: 'refused', error: ownRefusal } as const)
     : await network.send(
         credentials,
         {
@@ -58,15 +58,15 @@ export async function attempt(
       );
   if (outcome.kind === 'withheld') return { kind: 'withheld' };
   metrics.messagesSettled.inc({ outcome: outcome.kind });
-  const decision = decide(outcome, {
+  const step = decideNextStep(outcome, {
     number: message.attempts,
     ageMs: message.age_ms,
     reconcileMs: config.network.reconcileMs,
     jitter: Math.random(),
   });
-  if (decision.kind === 'sent') return { ...decision, person: personInResponse(message.phone, outcome) };
-  if (decision.kind !== 'retry') return decision;
-  return { ...decision, reason: reasonOf(outcome), inDoubt: outcome.kind === 'in_doubt' };
+  if (step.kind === 'sent') return { ...step, person: personInResponse(message.phone, outcome) };
+  if (step.kind !== 'retry') return step;
+  return { ...step, reason: reasonOf(outcome), inDoubt: outcome.kind === 'in_doubt' };
 }
 
 function reasonOf(outcome: SendOutcome): string {

@@ -4,7 +4,7 @@ import { append } from '../../../events/append.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import type { MessageRow } from '../message.ts';
-import { payloadOf } from '../people.sql.ts';
+import { messagePayload } from '../people.sql.ts';
 import { lockOutbound, writeStates } from '../statuses/states.sql.ts';
 import { countCancelled, lockTurns, lockWaiting, settle, type WaitingTarget } from './outbox.sql.ts';
 
@@ -47,7 +47,7 @@ export async function cancelWaiting(
   await append(
     trx,
     tenantId,
-    cancelled.map((row): NewEvent => ({ type: 'message.cancelled', payload: payloadOf(row) })),
+    cancelled.map((row): NewEvent => ({ type: 'message.cancelled', payload: messagePayload(row) })),
   );
   await failCodes(trx, tenantId, cancelled);
   const released = settled.filter(row => row.is_released).map(row => row.channel_id);

@@ -2,7 +2,7 @@ import type { NetworkError, SendOutcome } from '../../../network/network.ts';
 import { DAY, exponentialBackoffMs, MINUTE, SECOND } from '../../../platform/clock.ts';
 
 /** Next step after a send attempt. */
-export type Decision =
+export type NextStep =
   | { readonly kind: 'sent'; readonly wamid: string }
   | { readonly kind: 'failed'; readonly error: Pick<NetworkError, 'code' | 'title' | 'details'> }
   /**
@@ -30,8 +30,8 @@ export interface Attempt {
   readonly jitter: number;
 }
 
-/** Decides by the network's error code, never by an HTTP status (cloud-api §7). */
-export function decide(outcome: Exclude<SendOutcome, { kind: 'withheld' }>, attempt: Attempt): Decision {
+/** Decides on an attempt by the network's error code, never by an HTTP status (cloud-api §7). */
+export function decideNextStep(outcome: Exclude<SendOutcome, { kind: 'withheld' }>, attempt: Attempt): NextStep {
   if (outcome.kind === 'accepted') return { kind: 'sent', wamid: outcome.wamid };
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
   if (attempt.ageMs > MAX_AGE_MS)
@@ -41,7 +41,7 @@ export function decide(outcome: Exclude<SendOutcome, { kind: 'withheld' }>, atte
   return { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };
 }
 
-function decideRefusal(error: NetworkError, attempt: Attempt): Decision {
+function decideRefusal(error: NetworkError, attempt: Attempt): NextStep {
   const expired = attempt.ageMs > MAX_AGE_MS;
   switch (error.retryClass) {
     case 'retry_backoff':

@@ -6,7 +6,7 @@ import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { storeRecipientIdentities } from '../../contacts/resolve-contacts.ts';
 import { applyToMessages, type MessageStatusUpdate } from '../statuses/apply-statuses.ts';
-import { isMarketingStopped, recordRefusals } from '../statuses/marketing-opt-outs.ts';
+import { isMarketingStopped, recordMarketingOptOuts } from '../statuses/marketing-opt-outs.ts';
 import { type Postponed, postpone } from './outbox.sql.ts';
 
 /** Outcomes that arrive within this time share one transaction. */
@@ -109,20 +109,20 @@ export class OutcomeWriter {
   /** Writes outcomes in one transaction. @returns those skipped because their messages are locked by others */
   async #store(entries: readonly Entry[], locked: 'wait' | 'skip'): Promise<Entry[]> {
     const { db, signals } = this.#resources;
-    const { found, released, seen } = await db.transaction(trx => this.#apply(trx, entries, locked));
+    const { handled, released, newIdentities } = await db.transaction(trx => this.#apply(trx, entries, locked));
     const isLeftOut = ({ item: outcome }: Entry): boolean =>
-      locked === 'skip' && outcome.kind === 'settled' && !found.has(outcome);
+      locked === 'skip' && outcome.kind === 'settled' && !handled.has(outcome);
     // Locks contacts, so it runs in a transaction of its tenant and does not block others.
-    const learning = new Map(
-      [...Map.groupBy(seen, ({ tenantId }) => tenantId)].map(([tenantId, people]) => {
+    const identityWrites = new Map(
+      [...Map.groupBy(newIdentities, ({ tenantId }) => tenantId)].map(([tenantId, people]) => {
         const senders = people.map(({ sender }) => sender);
         return [tenantId, storeRecipientIdentities(this.#resources, tenantId, senders)] as const;
       }),
     );
     for (const entry of entries.filter(one => !isLeftOut(one))) {
       const written = (): void => entry.written(released.has(entry.item));
-      const learned = learning.get(entry.item.lane.tenantId);
-      if (learned) void learned.then(written);
+      const identityWrite = identityWrites.get(entry.item.lane.tenantId);
+      if (identityWrite) void identityWrite.then(written);
       else written();
     }
     if (entries.some(({ item: outcome }) => outcome.kind === 'settled')) signals.send('events');
@@ -137,7 +137,7 @@ export class OutcomeWriter {
       settled.filter(({ status }) => isMarketingStopped(status.error)),
       ({ lane }) => lane.tenantId,
     ))
-      await recordRefusals(
+      await recordMarketingOptOuts(
         trx,
         tenantId,
         outcomes.map(({ status }) => ({ messageId: status.messageId, error: status.error })),
@@ -151,10 +151,10 @@ export class OutcomeWriter {
           )
         : new Set<number>();
     const lost = fenced.filter(({ lane }) => !held.has(lane.epoch));
-    const facts = settled.filter(outcome => !lost.includes(outcome));
+    const writable = settled.filter(outcome => !lost.includes(outcome));
     const applied = await applyToMessages(
       trx,
-      facts.map(({ status }) => status),
+      writable.map(({ status }) => status),
       clock.now(),
       locked,
     );
@@ -170,9 +170,10 @@ export class OutcomeWriter {
     );
     const nameOf = ({ status }: (typeof settled)[number]): string => `${status.tenantId} ${status.messageId}`;
     return {
-      seen: applied.seen,
-      found: new Set<Outcome>([...lost, ...facts.filter(outcome => isFound.has(nameOf(outcome)))]),
-      released: new Set<Outcome>(facts.filter(outcome => isReleased.has(nameOf(outcome)))),
+      newIdentities: applied.newIdentities,
+      // Lost ones count as handled.
+      handled: new Set<Outcome>([...lost, ...writable.filter(outcome => isFound.has(nameOf(outcome)))]),
+      released: new Set<Outcome>(writable.filter(outcome => isReleased.has(nameOf(outcome)))),
     };
   }
 }

@@ -5,11 +5,11 @@ import type { Recipient, Sender } from '../../contacts/resolve-contacts.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
 import { keepReactions } from '../inbound/reactions.ts';
-import type { MessagePayload, MessageRow } from '../message.ts';
-import { payloadOf } from '../people.sql.ts';
+import type { MessageRow } from '../message.ts';
+import { messagePayload } from '../people.sql.ts';
 import { hasNewIdentity, type KnownRecipient } from './new-identity.ts';
 import { findIdsByWamid, type LockedMessage, lockOutbound, lockWithRecipients, writeStates } from './states.sql.ts';
-import { foldStatuses, type StatusUpdate } from './status.ts';
+import { foldStatuses, type StatusStep, type StatusUpdate } from './status.ts';
 
 /** A status of a message, identified by our id if the network returned it, otherwise by the network's. */
 export type AddressedStatus = StatusUpdate & {
@@ -22,7 +22,7 @@ export interface AppliedStatuses {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
   /** Recipients with new identities, for `storeRecipientIdentities` after the commit. */
-  readonly seen: readonly Recipient[];
+  readonly newIdentities: readonly Recipient[];
 }
 
 /** A status of a message that we sent. */
@@ -39,9 +39,9 @@ export async function applyStatuses(
   nowMs: number,
 ): Promise<AppliedStatuses> {
   const known = await withIds(trx, tenantId, updates);
-  const { settled, seen } = await applyToMessages(trx, known, nowMs);
+  const { settled, newIdentities } = await applyToMessages(trx, known, nowMs);
   const released = [...new Set(settled.filter(row => row.is_released).map(row => row.channel_id))];
-  return { released, seen: seen.map(({ sender }) => sender) };
+  return { released, newIdentities: newIdentities.map(({ sender }) => sender) };
 }
 
 export interface AppliedToMessages {
@@ -50,7 +50,7 @@ export interface AppliedToMessages {
   /** Messages that left the outbox. */
   readonly settled: readonly Settled[];
   /** Recipients with new identities; see `AppliedStatuses`. */
-  readonly seen: readonly { readonly tenantId: number; readonly sender: Recipient }[];
+  readonly newIdentities: readonly { readonly tenantId: number; readonly sender: Recipient }[];
 }
 
 /**
@@ -58,7 +58,7 @@ export interface AppliedToMessages {
  * one message are folded; the number of statements does not depend on the number of updates. A one-time password whose message fails
  * fails with it.
  *
- * A reaction of the business is one of its message from its acceptance on, unless it fails.
+ * A reaction of the business appears on its message once the network accepted it, and is removed if it fails later.
  *
  * Lock order: message_states by tenant and message id, then outbox, then otps.
  * @param locked whether to wait for messages that another transaction has locked, or to skip them
@@ -70,7 +70,7 @@ export async function applyToMessages(
   locked: 'wait' | 'skip' = 'wait',
 ): Promise<AppliedToMessages> {
   const byMessage = groupByMessage(updates);
-  if (byMessage.size === 0) return { found: [], settled: [], seen: [] };
+  if (byMessage.size === 0) return { found: [], settled: [], newIdentities: [] };
   const refs = [...byMessage.values()].flatMap(([first]) => first ?? []);
   const isPersonShown = updates.some(({ person }) => person !== undefined);
   const rows = await (isPersonShown ? lockWithRecipients : lockOutbound)(trx, refs, locked);
@@ -79,7 +79,7 @@ export async function applyToMessages(
   const leaving: MessageRef[] = [];
   const failing: LockedMessage[] = [];
   const events: { tenantId: number; event: NewEvent }[] = [];
-  const seen: { tenantId: number; sender: Recipient }[] = [];
+  const newIdentities: { tenantId: number; sender: Recipient }[] = [];
   const reactions: { readonly tenantId: number; readonly row: MessageRow; readonly message: MessageRow }[] = [];
   for (const { tenantId, row, recipient } of rows) {
     const ref = { tenantId, messageId: row.id };
@@ -87,14 +87,14 @@ export async function applyToMessages(
       ({ channelId }) => channelId === undefined || channelId === row.channel_id,
     );
     const sender = recipient && newIdentityIn(recipient, statuses);
-    if (sender) seen.push({ tenantId, sender: { ...sender, contactId: row.contact_id } });
+    if (sender) newIdentities.push({ tenantId, sender: { ...sender, contactId: row.contact_id } });
     const { message, steps } = foldStatuses(row, statuses, nowIso);
     if (message === row) continue;
     changed.push({ tenantId, row: message, userId: statuses.find(({ person }) => person?.userId)?.person?.userId });
     if (row.status === 'queued' && message.status !== 'queued') leaving.push(ref);
     if (row.status !== 'failed' && message.status === 'failed') failing.push({ tenantId, row: message });
     if (row.type === 'reaction') reactions.push({ tenantId, row, message });
-    for (const step of steps) events.push({ tenantId, event: stepEvent(step.status, payloadOf(step)) });
+    for (const step of steps) events.push({ tenantId, event: stepEvent(step) });
   }
   if (changed.length > 0) await writeStates(trx, changed);
   const settled = leaving.length > 0 ? await settle(trx, leaving) : [];
@@ -107,7 +107,7 @@ export async function applyToMessages(
   await appendAll(trx, events);
   for (const [tenantId, ofTenant] of Map.groupBy(reactions, one => one.tenantId))
     await keepReactions(trx, tenantId, ofTenant);
-  return { found: rows.map(({ tenantId, row }) => ({ tenantId, messageId: row.id })), settled, seen };
+  return { found: rows.map(({ tenantId, row }) => ({ tenantId, messageId: row.id })), settled, newIdentities };
 }
 
 /** The first status with a new identity of the recipient. Failed messages are ignored: they may not have reached the person. */
@@ -130,18 +130,7 @@ function groupByMessage(updates: readonly MessageStatusUpdate[]): Map<string, Me
   return byMessage;
 }
 
-function stepEvent(status: string, payload: MessagePayload): NewEvent {
-  switch (status) {
-    case 'sent':
-    case 'delivered':
-    case 'read':
-    case 'failed':
-    case 'cancelled':
-      return { type: `message.${status}`, payload };
-    default:
-      throw new Error(`There is no event for the status ${status}.`);
-  }
-}
+const stepEvent = (step: StatusStep): NewEvent => ({ type: `message.${step.status}`, payload: messagePayload(step) });
 
 async function withIds(trx: Db, tenantId: number, updates: readonly AddressedStatus[]): Promise<MessageStatusUpdate[]> {
   const unknown = updates.flatMap(update =>

@@ -10,7 +10,7 @@ export const isMarketingStopped = (error: { readonly code: number } | null | und
   error?.code === STOPPED_MARKETING;
 
 /** A status of a message that we sent. */
-interface Refusal {
+interface ReportedStatus {
   readonly messageId?: string | undefined;
   /** Undefined: now, by the clock of the database. */
   readonly at?: string | undefined;
@@ -21,7 +21,11 @@ interface Refusal {
  * Opts out of marketing the recipients of messages that the network refused for this reason. Call it before `applyStatuses`, because
  * contacts are locked before messages.
  */
-export async function recordRefusals(trx: Db, tenantId: number, statuses: readonly Refusal[]): Promise<void> {
+export async function recordMarketingOptOuts(
+  trx: Db,
+  tenantId: number,
+  statuses: readonly ReportedStatus[],
+): Promise<void> {
   const refused = statuses.filter(status => isMarketingStopped(status.error));
   const ids = refused.flatMap(({ messageId }) => messageId ?? []);
   if (ids.length === 0) return;

@@ -58,6 +58,9 @@ function timeOf(message: MessageRow, { status, at }: StatusUpdate): string {
 /** Columns that a late status may still set. */
 const LATE = ['wamid', 'sent_at', 'delivered_at', 'read_at'] as const satisfies readonly (keyof MessageRow)[];
 
+/** A message after a step forward. */
+export type StatusStep = MessageRow & { readonly status: MessageStatus };
+
 /**
  * Folds updates into a message.
  * @returns the resulting message (the same object if nothing changed), and the message after each step forward, for its event
@@ -66,9 +69,9 @@ export function foldStatuses(
   message: MessageRow,
   updates: readonly StatusUpdate[],
   nowIso: string,
-): { message: MessageRow; steps: MessageRow[] } {
+): { message: MessageRow; steps: StatusStep[] } {
   let folded = message;
-  const steps: MessageRow[] = [];
+  const steps: StatusStep[] = [];
   // The order within a batch is arbitrary. Ascending order, so that no step is skipped.
   for (const update of [...updates].sort((a, b) => RANK[a.status] - RANK[b.status])) {
     const time = TIME_OF[update.status];
@@ -79,8 +82,10 @@ export function foldStatuses(
       ...((forward || update.status !== 'failed') && { [time]: folded[time] ?? timeOf(folded, update) }),
     };
     if (forward) {
-      folded = { ...folded, ...known, status: update.status, error: update.error ?? folded.error, updated_at: nowIso };
-      steps.push(folded);
+      const error = update.error ?? folded.error;
+      const step = { ...folded, ...known, status: update.status, error, updated_at: nowIso };
+      steps.push(step);
+      folded = step;
     } else if (folded.status !== 'received') folded = { ...folded, ...known };
   }
   const isChanged = steps.length > 0 || LATE.some(column => folded[column] !== message[column]);

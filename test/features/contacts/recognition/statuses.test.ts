@@ -77,11 +77,11 @@ test('a status with known identities needs no more statements than one without i
     const statements = gateway.statements
       .slice(begin)
       .filter(text => text.includes('lock_outbound') || text.includes('contact_identities'));
-    return { seen: applied.seen, count: statements.length };
+    return { newIdentities: applied.newIdentities, count: statements.length };
   };
-  expect(await apply({})).toEqual({ seen: [], count: 1 });
-  expect(await apply({ person })).toEqual({ seen: [], count: 1 });
-  expect((await apply({ person: { ...person, userId: 'DE.another' } })).seen).toHaveLength(1);
+  expect(await apply({})).toEqual({ newIdentities: [], count: 1 });
+  expect(await apply({ person })).toEqual({ newIdentities: [], count: 1 });
+  expect((await apply({ person: { ...person, userId: 'DE.another' } })).newIdentities).toHaveLength(1);
 });
 
 test('a status has a new identity if it contains both a known and an unknown identity of the contact', () => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { backoffMs, decide } from '../../../../src/features/messages/dispatch/decide-next-step.ts';
+import { backoffMs, decideNextStep } from '../../../../src/features/messages/dispatch/decide-next-step.ts';
 import type { RetryClass } from '../../../../src/network/network.ts';
 import { DAY, MINUTE } from '../../../../src/platform/clock.ts';
 
@@ -9,28 +9,28 @@ const refused = (retryClass: RetryClass, code = 1) =>
   ({ kind: 'refused', error: { code, title: 'T', details: 'D', retryClass } }) as const;
 
 test('the retry class of the network’s error code decides on a retry', () => {
-  expect(decide({ kind: 'accepted', wamid: 'w' }, attempt)).toMatchObject({ kind: 'sent', wamid: 'w' });
-  expect(decide({ kind: 'in_doubt', reason: 'r' }, attempt)).toMatchObject({
+  expect(decideNextStep({ kind: 'accepted', wamid: 'w' }, attempt)).toMatchObject({ kind: 'sent', wamid: 'w' });
+  expect(decideNextStep({ kind: 'in_doubt', reason: 'r' }, attempt)).toMatchObject({
     kind: 'retry',
     afterMs: 30_000,
     hold: 'no',
   });
-  expect(decide({ kind: 'unsent', reason: 'r' }, attempt)).toMatchObject({ kind: 'retry', hold: 'briefly' });
-  expect(decide(refused('no_retry'), attempt).kind).toBe('failed');
-  expect(decide(refused('fix_request'), attempt).kind).toBe('failed');
-  expect(decide(refused('auth', 190), attempt).kind).toBe('pause');
-  expect(decide(refused('pause_account', 131031), attempt).kind).toBe('pause');
-  expect(decide(refused('retry_after_wait'), attempt)).toMatchObject({
+  expect(decideNextStep({ kind: 'unsent', reason: 'r' }, attempt)).toMatchObject({ kind: 'retry', hold: 'briefly' });
+  expect(decideNextStep(refused('no_retry'), attempt).kind).toBe('failed');
+  expect(decideNextStep(refused('fix_request'), attempt).kind).toBe('failed');
+  expect(decideNextStep(refused('auth', 190), attempt).kind).toBe('pause');
+  expect(decideNextStep(refused('pause_account', 131031), attempt).kind).toBe('pause');
+  expect(decideNextStep(refused('retry_after_wait'), attempt)).toMatchObject({
     kind: 'retry',
     afterMs: 10 * MINUTE,
     hold: 'throughout',
   });
-  expect(decide(refused('retry_backoff', 131056), { ...attempt, number: 3 })).toMatchObject({
+  expect(decideNextStep(refused('retry_backoff', 131056), { ...attempt, number: 3 })).toMatchObject({
     kind: 'retry',
     afterMs: 16_000,
     hold: 'no',
   });
-  expect(decide({ kind: 'unsent', reason: 'r' }, { ...attempt, ageMs: DAY + 1 }).kind).toBe('failed');
+  expect(decideNextStep({ kind: 'unsent', reason: 'r' }, { ...attempt, ageMs: DAY + 1 }).kind).toBe('failed');
 });
 
 test('the backoff grows with each attempt, up to five minutes plus a quarter', () => {
