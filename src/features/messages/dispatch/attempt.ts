@@ -98,7 +98,7 @@ function localRefusal(
   codesToOptedOut: boolean,
 ): Refusal | undefined {
   if (endedCode !== undefined) return codeRefusal(endedCode);
-  // Only one-time codes are sealed.
+  // Only authentication templates are sealed.
   const mayBeOptedOut = codesToOptedOut && message.sealed !== null;
   if (message.opted_out_at !== null && !mayBeOptedOut)
     return refusal(OPTED_OUT, 'The contact asked not to be messaged after this message was accepted.');

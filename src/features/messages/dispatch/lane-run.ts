@@ -3,9 +3,7 @@ import { exponentialBackoffMs, hasPassed, type Instant, instantOf, SECOND } from
 import type { OpenCredentials } from '../../channels/credentials.ts';
 import { setPaused } from '../../channels/pause.ts';
 import { findEndedCodes } from '../../otp/find-ended-codes.ts';
-import type { EndedState } from '../../otp/otp.ts';
-import type { ConsentedCategory } from '../send/recipient.sql.ts';
-import { type Attempted, attempt } from './attempt.ts';
+import { type Attempted, attempt, type Hindrance } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
 import { doubtReason, PAIR_LIMIT_REASON, retryReason } from './hold-reason.ts';
 import { parseLane } from './lane.ts';
@@ -38,7 +36,23 @@ const MIN_POLL_MS = 5;
 /** Why a wait ends. Without a reason, each of them would make an error with a stack. */
 const CHANGED = 'changed';
 
-/** One turn of a lane: claims due messages within the rate limits and submits them to the network. */
+/** A claimed message, and why it may not be sent. */
+interface Claim {
+  readonly message: Claimed;
+  readonly hindrance: Hindrance;
+}
+
+/**
+ * One turn of a lane: claims due messages within the rate limits and submits them to the network. It waits in five ways:
+ *
+ * | where | until | at most |
+ * |---|---|---|
+ * | `lane.wait(holdMs)` | the circuit breaker closes | `LINGER_MS`; the lane is released for longer |
+ * | `#untilChange` | a response, a written outcome or a wake-up | the given time |
+ * | `#waitForWork` | messages arrive in an empty lane (`lane.linger`) | `LINGER_MS`, then the lane is released |
+ * | `#waitOrRelease`, by `nextDueMs` | the next message is due | `LINGER_MS`; the lane is released for longer |
+ * | `#waitOrRelease`, with backoff | what blocks a due message is settled | `MAX_POLL_MS` |
+ */
 export class LaneRun {
   readonly #dispatch: Dispatch;
   readonly #lane: Lane;
@@ -62,10 +76,6 @@ export class LaneRun {
   /** Whether this turn postponed a message, which may be due before the next sweep. */
   #hasPostponed = false;
   #pauseReason: string | undefined;
-  /** Messages of the last claim whose contact has opted out of their category. */
-  #unwanted: ReadonlyMap<string, ConsentedCategory> = new Map();
-  /** Messages of the last claim whose one-time code verifies nothing any more. */
-  #ended: ReadonlyMap<string, EndedState> = new Map();
 
   constructor(dispatch: Dispatch, lane: Lane, credentials: OpenCredentials, memory: LaneMemory) {
     const { tenantId, channelId } = parseLane(lane.key);
@@ -116,10 +126,10 @@ export class LaneRun {
         const claimed = await this.#claim(remaining);
         if (claimed.length >= remaining) this.#mayBeDue = true;
         if (claimed.length > 0) this.#polls = 0;
-        for (const message of claimed) this.#start(message);
+        for (const claim of claimed) this.#start(claim);
         if (claimed.length > 0) continue;
       }
-      if (!(await this.#rest())) return undefined;
+      if (!(await this.#waitForWork())) return undefined;
     }
     return undefined;
   }
@@ -160,27 +170,31 @@ export class LaneRun {
     return this.#claimedAtMs + CLAIM_SPACING_MS - performance.now();
   }
 
-  async #claim(limit: number): Promise<Claimed[]> {
+  async #claim(limit: number): Promise<Claim[]> {
     const { front } = this.#memory;
     this.#claimedAtMs = performance.now();
     const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
     const claimed = await this.#dispatch.claims.load(request);
     // Only templates have a category with a separate opt-out.
     const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
-    // One-time codes, and other templates of their category.
+    // Only authentication templates are sealed. Those without a one-time code are not found.
     const sealedIds = claimed.flatMap(({ sealed, message_id: id }) => (sealed === null ? [] : [id]));
     const { write } = this.#dispatch.resources.db;
-    const [unwanted, ended] = await Promise.all([
-      ids.length > 0 ? findOptedOut(write, this.#tenantId, ids) : this.#unwanted,
-      sealedIds.length > 0 ? findEndedCodes(write, this.#tenantId, sealedIds) : this.#ended,
+    const [optedOut, endedCodes] = await Promise.all([
+      ids.length > 0 ? findOptedOut(write, this.#tenantId, ids) : undefined,
+      sealedIds.length > 0 ? findEndedCodes(write, this.#tenantId, sealedIds) : undefined,
     ]);
-    this.#unwanted = unwanted;
-    this.#ended = ended;
-    return claimed;
+    return claimed.map(message => ({
+      message,
+      hindrance: {
+        optedOutCategory: optedOut?.get(message.message_id),
+        endedCode: endedCodes?.get(message.message_id),
+      },
+    }));
   }
 
   /** Waits until there may be work. @returns false if the lane is empty, or nothing is due soon */
-  async #rest(): Promise<boolean> {
+  async #waitForWork(): Promise<boolean> {
     if (this.#mayBeDue) return true;
     if (this.#inFlight.size > 0 || this.#writes.size > 0) {
       await this.#untilChange(LINGER_MS);
@@ -193,17 +207,17 @@ export class LaneRun {
     this.#mayBeDue = true;
     const ms = await nextDueMs(db.write, this.#tenantId, this.#channelId, inDoubtMs(config), this.#memory.front);
     if (ms === undefined) return this.#lane.linger(LINGER_MS);
-    if (ms > 0) return this.#sleep(ms);
+    if (ms > 0) return this.#waitOrRelease(ms);
     // Due but not claimable, because unread webhooks may settle it: poll with exponential backoff.
     this.#polls += 1;
-    return this.#sleep(exponentialBackoffMs(this.#polls, { firstMs: MIN_POLL_MS, maxMs: MAX_POLL_MS }));
+    return this.#waitOrRelease(exponentialBackoffMs(this.#polls, { firstMs: MIN_POLL_MS, maxMs: MAX_POLL_MS }));
   }
 
   /**
    * Waits until a message is due.
    * @returns false if that is too far away: the lane is released, and the sweep finds it when it is due
    */
-  async #sleep(ms: number): Promise<boolean> {
+  async #waitOrRelease(ms: number): Promise<boolean> {
     if (ms <= LINGER_MS) {
       await this.#lane.wait(Math.max(MIN_POLL_MS, ms));
       return true;
@@ -218,13 +232,9 @@ export class LaneRun {
     this.#mayBeDue ||= isWoken;
   }
 
-  #start(message: Claimed): void {
+  #start({ message, hindrance }: Claim): void {
     const { clock, log } = this.#dispatch.resources;
     const { monotonicMs } = instantOf(clock);
-    const hindrance = {
-      optedOutCategory: this.#unwanted.get(message.message_id),
-      endedCode: this.#ended.get(message.message_id),
-    };
     // Ended codes make no call: the live code behind them does not wait for its pair's tokens.
     const waitMs = hindrance.endedCode === undefined ? this.#pacing.takePair(message.contact_id, monotonicMs) : 0;
     if (waitMs > 0) {
