@@ -19,7 +19,7 @@ import {
 } from './accept-messages.ts';
 import { expectsLast, requireUnanswered } from './expected-last.ts';
 import type { SendRequest } from './request.ts';
-import { announce } from './send.ts';
+import { acceptedRow, announce } from './send.ts';
 import { laterOnes } from './write.ts';
 
 export interface AcceptedAllOrNone {
@@ -39,10 +39,10 @@ export async function acceptAllOrNone(
   requests: readonly SendRequest[],
 ): Promise<AcceptedAllOrNone> {
   const outcomes: AcceptOutcome[] = [];
-  const written: { readonly one: DecidedRequest; readonly row: MessageRow }[] = [];
-  let open: readonly PendingRequest[] = prepareAll(context, requests, outcomes);
-  while (open.length > 0) {
-    const decided = await decideAll(context, trx, open, outcomes);
+  const written: DecidedRequest[] = [];
+  let pending: readonly PendingRequest[] = prepareAll(context, requests, outcomes);
+  while (pending.length > 0) {
+    const decided = await decideAll(context, trx, pending, outcomes);
     if (outcomes.some(outcome => outcome && 'error' in outcome)) break;
     const isLater = laterOnes(decided.map(({ send }) => send));
     const chosen = decided.filter((_, place) => !isLater[place]);
@@ -54,15 +54,15 @@ export async function acceptAllOrNone(
         outcomes[one.index] = { error: await leftOut(trx, tenantOf(context), one) };
         continue;
       }
-      outcomes[one.index] = { message: { ...row, phone: one.send.phone, contact_created: 'fields' in one.send.to } };
-      written.push({ one, row });
+      outcomes[one.index] = { message: acceptedRow(one.send, row) };
+      written.push(one);
     }
-    open = decided.filter((_, place) => isLater[place]);
+    pending = decided.filter((_, place) => isLater[place]);
   }
   return {
     outcomes,
     announce: () => {
-      for (const { one, row } of written) announce(one.context, one.send, row);
+      for (const one of written) announce(one.context, one.send);
     },
   };
 }

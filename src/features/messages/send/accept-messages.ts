@@ -6,7 +6,7 @@ import type { MessageRow } from '../message.ts';
 import { type DecidedSend, decide } from './decide.ts';
 import { readManySendFacts } from './facts.sql.ts';
 import { PreconditionFailed, type PreparedSend, prepareSend, type SendRequest } from './request.ts';
-import { announce, sendPrepared } from './send.ts';
+import { acceptedRow, announce, sendPrepared } from './send.ts';
 import { isAlsoRefused, type PlanFeature, writeTogether } from './write.ts';
 
 export type { SendRequest } from './request.ts';
@@ -28,23 +28,25 @@ export type AcceptOutcome = { readonly message: MessageRow } | { readonly error:
  */
 export async function acceptMessages(context: Context, requests: readonly SendRequest[]): Promise<AcceptOutcome[]> {
   const outcomes: AcceptOutcome[] = [];
-  let open = prepareAll(context, requests, outcomes);
-  const alone: DecidedRequest[] = [];
-  while (open.length > 0) {
-    const attempted = await decideAll(context, context.db.read, open, outcomes);
+  let pending = prepareAll(context, requests, outcomes);
+  const leftOut: DecidedRequest[] = [];
+  while (pending.length > 0) {
+    const decided = await decideAll(context, context.db.read, pending, outcomes);
     const written = await writeTogether(
       context,
-      attempted.map(({ send }) => send),
+      decided.map(({ send }) => send),
     );
-    open = [];
-    for (const [place, one] of attempted.entries()) {
+    pending = [];
+    for (const [place, one] of decided.entries()) {
       const what = written[place];
-      if (what === 'later') open.push(one);
-      else if (typeof what === 'object') outcomes[one.index] = { message: announce(one.context, one.send, what) };
-      else alone.push(one);
+      if (what === 'later') pending.push(one);
+      else if (typeof what === 'object') {
+        announce(one.context, one.send);
+        outcomes[one.index] = { message: acceptedRow(one.send, what) };
+      } else leftOut.push(one);
     }
   }
-  await acceptEach(alone, outcomes);
+  await acceptEach(leftOut, outcomes);
   return outcomes;
 }
 
@@ -79,17 +81,17 @@ export interface DecidedRequest extends PendingRequest {
   readonly send: DecidedSend;
 }
 
-/** Reads and decides all open requests. @returns those to write */
+/** Reads and decides all pending requests. @returns those to write */
 export async function decideAll(
   context: Context,
   db: Db,
-  open: readonly PendingRequest[],
+  pending: readonly PendingRequest[],
   outcomes: AcceptOutcome[],
 ): Promise<DecidedRequest[]> {
-  const queries = open.map(({ prepared }) => prepared.query);
+  const queries = pending.map(({ prepared }) => prepared.query);
   const found = await readManySendFacts(db, tenantOf(context), queries);
   const decided = await Promise.all(
-    open.map(async (one, place): Promise<DecidedRequest | undefined> => {
+    pending.map(async (one, place): Promise<DecidedRequest | undefined> => {
       const row = found[place];
       if (!row) throw new Error('The batch was read without one of its sends.');
       try {
@@ -106,9 +108,9 @@ export async function decideAll(
 }
 
 /** Accepts, in order, the sends left out of their batch. A refusal by the plan applies to the following sends too. */
-async function acceptEach(left: readonly DecidedRequest[], outcomes: AcceptOutcome[]): Promise<void> {
+async function acceptEach(leftOut: readonly DecidedRequest[], outcomes: AcceptOutcome[]): Promise<void> {
   const refusals = new Map<PlanFeature, CodedError>();
-  for (const { index, context, prepared, send } of left.toSorted((a, b) => a.index - b.index)) {
+  for (const { index, context, prepared, send } of leftOut.toSorted((a, b) => a.index - b.index)) {
     const refusal = [...refusals].find(([feature]) => isAlsoRefused(send, feature))?.[1];
     if (refusal) {
       outcomes[index] = { error: refusal };

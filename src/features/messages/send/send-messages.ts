@@ -180,8 +180,8 @@ const NOTHING_WRITTEN: AcceptOutcome = { error: undefined };
 const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promise<AcceptOutcome[]> =>
   throughRequests(context, messages, async requests => {
     const outcomes: AcceptOutcome[] = [];
-    const open = prepareAll(context, requests, outcomes);
-    await decideAll(context, context.db.read, open, outcomes);
+    const pending = prepareAll(context, requests, outcomes);
+    await decideAll(context, context.db.read, pending, outcomes);
     return requests.map((_, index) => outcomes[index] ?? { error: undefined });
   });
 

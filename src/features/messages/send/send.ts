@@ -15,7 +15,7 @@ import { tooMany, type Written, writeAlone, writeTogether } from './write.ts';
  * Unbatched attempts, each repeated because a concurrent request created or deleted the contact between read and write. Each failure
  * is the success of another request, so only a contact that is created and deleted repeatedly needs many.
  */
-const MAX_TRIES = 10;
+const MAX_ATTEMPTS_ALONE = 10;
 
 /**
  * Accepts a message: when this resolves, the message is durable and will be sent. Takes two database round trips: one read, one write.
@@ -33,36 +33,39 @@ export async function sendPrepared(
   prepared: PreparedSend,
   first: 'together' | 'alone',
 ): Promise<MessageRow> {
-  let how = first;
-  for (let tries = 0; tries < MAX_TRIES; ) {
+  let mode = first;
+  let attemptsAlone = 0;
+  while (attemptsAlone < MAX_ATTEMPTS_ALONE) {
     const decision = await decide(context, prepared, await readSendFacts(context, prepared));
     if ('repeated' in decision) return decision.repeated;
-    const written = await writeAndWait(context, decision.send, how);
+    // A shared attempt waits for no lock, and is not counted.
+    if (mode === 'alone') attemptsAlone += 1;
+    const write = mode === 'together' ? writeShared : writeAlone;
+    const written = await awaitOutcome(context, decision.send, write);
     if (typeof written === 'object') return written;
     endReplay(context);
-    // Behind another send of its batch, which is committed now.
-    if (written === 'later') continue;
-    // A batched attempt waits for no lock: only unbatched ones count.
-    if (how === 'alone') tries += 1;
-    how = 'alone';
+    // `later`: another attempt may share a statement, because the send that this one had to follow is committed now.
+    if (written === 'left_out') mode = 'alone';
   }
   throw new CodedError('SERVICE_UNAVAILABLE', 'The contact is being changed by other requests. Try again.');
 }
 
-/** Writes a send, and waits for the network if the caller does. */
-async function writeAndWait(context: Context, decided: DecidedSend, how: 'together' | 'alone'): Promise<Written> {
+/** Writes a send, announces it, and waits for the network if the caller does. @throws as `outcomeOf` */
+async function awaitOutcome(context: Context, decided: DecidedSend, write: typeof writeShared): Promise<Written> {
   const { id } = decided.message;
+  // Before the write, so that an early outcome is not missed.
   const accepted =
     decided.prepared.input.waitForAcceptance && decided.message.scheduledAt === null && id !== null
       ? context.bus.awaitOutcome(tenantOf(context), id, context.config.network.acceptanceTimeoutMs)
       : undefined;
   try {
-    const row = await (how === 'together' ? writeShared(context, decided) : writeAlone(context, decided));
-    if (row === undefined || typeof row !== 'object') return row ?? 'alone';
-    const known = announce(context, decided, row);
-    if (!accepted) return known;
+    const written = await write(context, decided);
+    if (typeof written !== 'object') return written;
+    announce(context, decided);
+    const row = acceptedRow(decided, written);
+    if (!accepted) return row;
     const outcome = await accepted.message;
-    return outcomeOf(outcome ? rowOfEvent(outcome) : known, known);
+    return outcomeOf(outcome ? rowOfEvent(outcome) : row, row);
   } finally {
     accepted?.cancel();
   }
@@ -92,16 +95,22 @@ export async function readSendFacts(context: Context, { query }: Pick<PreparedSe
   }
 }
 
-/** Wakes the lane of an accepted message. @returns the message with what was read at its acceptance */
-export function announce(context: Context, { prepared, message, to, phone }: DecidedSend, row: MessageRow): MessageRow {
+/** The written message, with what was decided about its contact. */
+export const acceptedRow = ({ to, phone }: DecidedSend, row: MessageRow): MessageRow => ({
+  ...row,
+  phone,
+  // The statement creates the contact together with the message.
+  contact_created: 'fields' in to,
+});
+
+/** Announces a committed message: wakes its lane and the readers of the log, and tells the request its stored idempotency key. */
+export function announce(context: Context, { prepared, message }: DecidedSend): void {
   if (prepared.storedKey !== undefined) context.replay.key = prepared.storedKey;
   context.lanes.wake(OUTBOX, laneOf(tenantOf(context), message.channelId));
   context.signals.send('events');
-  // The statement creates the contact together with the message.
-  return { ...row, phone, contact_created: 'fields' in to };
 }
 
-/** The request did not end, but its next attempt marks itself as running again. */
+/** Ends the record of the running request; the next attempt opens it again (`markAnswering`). */
 function endReplay({ replay }: Context): void {
   replay.end?.();
   delete replay.end;

@@ -17,10 +17,10 @@ import { expectsLast, requireUnanswered } from './expected-last.ts';
 import { PreconditionFailed } from './request.ts';
 
 /**
- * Result of a write: the message; `later` if it has to follow another send of its batch; `alone` if it was left out or the batch
- * failed, or if it follows such a send to the same recipient, and has to be retried by itself, in order.
+ * Result of a write: the message; `later` if it has to follow another send of its batch; `left_out` if nothing was written for it, or
+ * if it follows such a send to the same recipient: it has to be retried by itself, in order.
  */
-export type Written = MessageRow | 'later' | 'alone';
+export type Written = MessageRow | 'later' | 'left_out';
 
 /**
  * Accepts decided sends of one tenant in one statement. One that fails, or would wait for a lock, is left out, and those to other
@@ -32,11 +32,11 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
   const held = new Set<string>();
   const chosen: number[] = [];
   const written = sends.map((send, index): Written => {
-    if (held.has(recipientKey(send))) return 'alone';
+    if (held.has(recipientKey(send))) return 'left_out';
     if (isLater[index]) return 'later';
     if (mayShare(send)) chosen.push(index);
     else held.add(recipientKey(send));
-    return 'alone';
+    return 'left_out';
   });
   if (chosen.length === 0) return written;
   const rows = await insertFitting(
@@ -47,8 +47,8 @@ export async function writeTogether(context: Context, sends: readonly DecidedSen
   // The same for sends that the statement left out: those that would follow in another statement.
   return written.map((what, index) => {
     const recipient = recipientKey(sends[index] as DecidedSend);
-    if (what === 'alone') held.add(recipient);
-    return what === 'later' && held.has(recipient) ? 'alone' : what;
+    if (what === 'left_out') held.add(recipient);
+    return what === 'later' && held.has(recipient) ? 'left_out' : what;
   });
 }
 
@@ -103,15 +103,16 @@ async function insertFitting(context: Context, sends: readonly DecidedSend[]): P
 /**
  * Accepts a send by itself. It waits for locks; sends that wait for the same one queue before they take a connection, because
  * otherwise forty sends to one contact hold all connections of the process.
- * @returns undefined if nothing was written, and another attempt may find out why
+ * @returns `left_out` if nothing was written, and another attempt may find out why
  * @throws FEATURE_LIMIT_EXCEEDED, SERVICE_UNAVAILABLE
  */
-export async function writeAlone(context: Context, send: DecidedSend): Promise<MessageRow | undefined> {
+export async function writeAlone(context: Context, send: DecidedSend): Promise<Written> {
   const { id: tenantId } = callerOf(context).tenant;
   const lock = 'contactId' in send.to ? `contact ${send.to.contactId}` : 'new contacts';
   const month = monthOf(context.clock.now());
   try {
-    return await context.sendSemaphore.run(`${tenantId} ${lock}`, () => insertOne(context, tenantId, month, send));
+    const row = await context.sendSemaphore.run(`${tenantId} ${lock}`, () => insertOne(context, tenantId, month, send));
+    return row ?? 'left_out';
   } catch (error) {
     if (error instanceof SemaphoreTimeout) throw tooMany();
     const feature = monthlyLimitOf(error);
@@ -120,7 +121,7 @@ export async function writeAlone(context: Context, send: DecidedSend): Promise<M
     if (violationOf(error)?.constraint !== 'idempotency_keys_pkey' || storedKey === undefined) throw error;
     // The next attempt reads the key that a concurrent request has just created.
     await forgetExpiredKey(context, storedKey);
-    return undefined;
+    return 'left_out';
   }
 }
 
