@@ -1,6 +1,7 @@
 import type { Database, Db } from '../../../database/database.ts';
 import type { Lane } from '../../../lanes/lane.ts';
 import type { Resources } from '../../../schema/context.ts';
+import { DISCONNECTED_IN_DOUBT } from '../send/outcome.ts';
 import { applyStatuses } from '../statuses/apply-statuses.ts';
 import { lockOutbound } from '../statuses/states.sql.ts';
 import { cancelMany } from './cancel.ts';
@@ -11,7 +12,7 @@ const CHANNEL_DISCONNECTED = 'The channel was disconnected before the message wa
 
 const UNKNOWN = {
   code: 0,
-  title: 'Channel disconnected',
+  title: DISCONNECTED_IN_DOUBT,
   details:
     'It is unknown whether the network accepted the message: its channel was disconnected, and no status was received.',
 } as const;

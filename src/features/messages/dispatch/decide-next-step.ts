@@ -1,5 +1,6 @@
 import type { NetworkError, SendOutcome } from '../../../network/network.ts';
 import { DAY, exponentialBackoffMs, MINUTE, SECOND } from '../../../platform/clock.ts';
+import { NOT_SENT_IN_TIME } from '../send/outcome.ts';
 
 /** Next step after a send attempt. */
 export type NextStep =
@@ -35,7 +36,7 @@ export function decideNextStep(outcome: Exclude<SendOutcome, { kind: 'withheld' 
   if (outcome.kind === 'accepted') return { kind: 'sent', wamid: outcome.wamid };
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
   if (attempt.ageMs > MAX_AGE_MS)
-    return { kind: 'failed', error: { code: 0, title: 'Not sent within 24 hours', details: outcome.reason } };
+    return { kind: 'failed', error: { code: 0, title: NOT_SENT_IN_TIME, details: outcome.reason } };
   // Unknown whether it was accepted: wait for the status webhook, then retry.
   if (outcome.kind === 'in_doubt') return { kind: 'retry', afterMs: attempt.reconcileMs, hold: 'no' };
   return { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };

@@ -3,6 +3,10 @@ import type { MessageRow } from '../message.ts';
 
 /** Title of the error of a message that was not sent, because its contact opted out after it was accepted. */
 export const OPTED_OUT = 'Contact opted out';
+/** Title of the error of a message that could not be sent within a day of its first attempt. */
+export const NOT_SENT_IN_TIME = 'Not sent within 24 hours';
+/** Title of the error of a message whose channel was disconnected while it was unknown whether the network had accepted it. */
+export const DISCONNECTED_IN_DOUBT = 'Channel disconnected';
 
 /** A message that was accepted and then failed or was stopped, while its sender waited. */
 export class MessageFailed extends CodedError {

@@ -10,6 +10,7 @@ import { fileOf, MIN_REMAINING_MS } from '../content/media/file.ts';
 import { fileStateLoader, findMessage } from '../loaders.ts';
 import type { MessageRow } from '../message.ts';
 import type { Content } from './content.ts';
+import { DISCONNECTED_IN_DOUBT, NOT_SENT_IN_TIME } from './outcome.ts';
 import { findRetry } from './retries.sql.ts';
 import { send } from './send.ts';
 
@@ -32,7 +33,7 @@ const PER_USER_LIMIT = 131_049;
 /** Sent outside the service window. */
 const REENGAGEMENT = 131_047;
 /** Titles of our own failures after which the network may still turn out to have accepted the message. */
-const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set(['Not sent within 24 hours', 'Channel disconnected']);
+const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([NOT_SENT_IN_TIME, DISCONNECTED_IN_DOUBT]);
 
 export interface RetryOptions {
   readonly echoId?: string | null | undefined;
