@@ -10,7 +10,6 @@ import { channelLoader } from '../channels/loaders.ts';
 import { findMessage } from '../messages/loaders.ts';
 import { type EventMessage, type MessageRow, rowOfEvent } from '../messages/message.ts';
 import { outcomeOf, throwIfFailed } from '../messages/send/outcome.ts';
-import { sendInputOf } from '../messages/send/send-input.ts';
 import { sendTemplate } from '../templates/sending/send-template.ts';
 import { keyOf, once } from '../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../tenancy/idempotency/running.ts';
@@ -20,6 +19,7 @@ import { giveBackSend, lockPhones, readUse, takeHour, takeSend } from './caps.sq
 import { capRefusal, hourOf, hourRefusal, sendCaps } from './caps.ts';
 import { macOf } from './code.ts';
 import { deleteSending } from './codes.sql.ts';
+import { sendInputOf } from './delivery-fields.ts';
 import { publicOtp, type SentOtp } from './otp.ts';
 import { type GivenOtpInput, type OtpRequest, readSend, type SendKind, type SendOtpInput } from './request.ts';
 import { AS_OTP, messageKeyOf, settle } from './settle.ts';

@@ -1,7 +1,7 @@
-import { optionalInputId } from '../../../core/global-ids.ts';
-import { type Caller, tenantOf } from '../../../core/principal.ts';
-import { type builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
-import type { SendInput } from './request.ts';
+import { optionalInputId } from '../../core/global-ids.ts';
+import { type Caller, tenantOf } from '../../core/principal.ts';
+import { type builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
+import type { SendInput } from '../messages/send/request.ts';
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
