@@ -5,8 +5,8 @@ import type { SendInput } from '../messages/send/request.ts';
 
 type InputFields = Parameters<Parameters<typeof builder.inputType>[1]['fields']>[0];
 
-/** Input fields of all mutations that send. */
-export const deliveryFields = (t: InputFields) => ({
+/** Input fields of `sendOtp` and `resendOtp` that concern the delivery of the code. */
+export const otpDeliveryFields = (t: InputFields) => ({
   contactId: t.id({
     description:
       'Global id or databaseId of the contact to whom the phone number must belong. A mismatch is a VALIDATION_ERROR of both fields.',
@@ -25,7 +25,7 @@ export const deliveryFields = (t: InputFields) => ({
   }),
 });
 
-/** Converts the global ids of a mutation's input. */
+/** The input with ids of the database. @throws VALIDATION_ERROR on contactId or channelId */
 export const sendInputOf = <
   Input extends { readonly channelId?: string | null | undefined; readonly contactId?: string | null | undefined },
 >(

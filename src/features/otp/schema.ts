@@ -22,7 +22,7 @@ import { messageLoader } from '../messages/loaders.ts';
 import { Message } from '../messages/schema.ts';
 import { TemplateConnection, templateArgs } from '../templates/schema.ts';
 import { MAX_CODE, MIN_CODE } from './code.ts';
-import { deliveryFields } from './delivery-fields.ts';
+import { otpDeliveryFields } from './delivery-fields.ts';
 import { otpById, otpPage } from './list.ts';
 import { MAX_ATTEMPTS, MAX_EXPIRY_MINUTES, type PublicOtp, type SentOtp, STATES } from './otp.ts';
 import { DEFAULTS, MAX_PURPOSE } from './request.ts';
@@ -243,7 +243,7 @@ const sendFields = (t: InputFields) => ({
     description: `Lifetime of the code: 1 to ${MAX_EXPIRY_MINUTES} minutes.`,
   }),
   purpose: purposeField(t),
-  ...deliveryFields(t),
+  ...otpDeliveryFields(t),
 });
 
 const SendOtpInput = builder.inputType('SendOtpInput', {
