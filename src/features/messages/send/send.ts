@@ -9,7 +9,7 @@ import { checkSend, type DecidedSend, decide } from './decide.ts';
 import { readManySendFacts, type SendFacts } from './facts.sql.ts';
 import { outcomeOf } from './outcome.ts';
 import { type PreparedSend, prepareSend, type SendInput } from './request.ts';
-import { tooMany, type Written, writeAlone, writeTogether } from './write.ts';
+import { tooManyWaiting, type Written, writeAlone, writeTogether } from './write.ts';
 
 /**
  * Unbatched attempts, each repeated because a concurrent request created or deleted the contact between read and write. Each failure
@@ -79,7 +79,7 @@ async function writeShared(context: Context, decided: DecidedSend): Promise<Writ
       writeTogether(context, sends),
     );
   } catch (error) {
-    throw error instanceof SemaphoreTimeout ? tooMany() : error;
+    throw error instanceof SemaphoreTimeout ? tooManyWaiting() : error;
   }
 }
 
@@ -91,7 +91,7 @@ export async function readSendFacts(context: Context, { query }: Pick<PreparedSe
       readManySendFacts(context.db.read, tenantId, queries),
     );
   } catch (error) {
-    throw error instanceof SemaphoreTimeout ? tooMany() : error;
+    throw error instanceof SemaphoreTimeout ? tooManyWaiting() : error;
   }
 }
 

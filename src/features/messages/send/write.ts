@@ -114,7 +114,7 @@ export async function writeAlone(context: Context, send: DecidedSend): Promise<W
     const row = await context.sendSemaphore.run(`${tenantId} ${lock}`, () => insertOne(context, tenantId, month, send));
     return row ?? 'left_out';
   } catch (error) {
-    if (error instanceof SemaphoreTimeout) throw tooMany();
+    if (error instanceof SemaphoreTimeout) throw 'contactId' in send.to ? tooManyToContact() : tooManyWaiting();
     const feature = monthlyLimitOf(error);
     if (feature) throw await monthlyRefusal(context.db.write, tenantId, month, feature);
     const storedKey = send.message.idempotency?.storedKey;
@@ -125,8 +125,12 @@ export async function writeAlone(context: Context, send: DecidedSend): Promise<W
   }
 }
 
-export const tooMany = (): CodedError =>
+const tooManyToContact = (): CodedError =>
   new CodedError('SERVICE_UNAVAILABLE', 'Too many messages to this contact are waiting to be accepted. Try again.');
+
+/** For a full queue that all sends of the tenant share, or all those to new numbers. */
+export const tooManyWaiting = (): CodedError =>
+  new CodedError('SERVICE_UNAVAILABLE', 'Too many messages of this account are waiting to be accepted. Try again.');
 
 async function insertOne(
   context: Context,
