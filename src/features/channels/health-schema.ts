@@ -82,13 +82,14 @@ const ChannelHealth = builder.objectRef<HealthShape>('ChannelHealth').implement(
         ),
     }),
     queuedCount: t.int({
-      description: 'Number of messages in the queue.',
+      description: 'Number of messages in the queue, including scheduled ones.',
       resolve: async ({ channelId }, _args, context) => (await backlogLoader(context).load(channelId))?.count ?? 0,
     }),
     oldestQueuedAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'When the oldest message of the queue was accepted; null if the queue is empty.',
+      description:
+        'When the oldest message of the queue, including scheduled ones, was accepted; null if the queue is empty.',
       resolve: async ({ channelId }, _args, context) =>
         (await backlogLoader(context).load(channelId))?.oldest_at ?? null,
     }),

@@ -4,8 +4,9 @@ import type { MessageStatus } from '../../network/network.ts';
 export type Direction = 'inbound' | 'outbound';
 export type Status = 'scheduled' | 'queued' | MessageStatus | 'cancelled' | 'received';
 
-/** The network's reason for not delivering a message. */
+/** Why a message was not delivered. */
 export interface MessageError {
+  /** Error code of the network; 0: decided by the gateway. */
   readonly code: number;
   readonly title: string;
   readonly details: string;

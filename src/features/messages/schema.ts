@@ -72,9 +72,11 @@ export const MessageTypeEnum = builder.enumType('MessageType', {
 });
 
 export const MessageErrorType = builder.objectRef<MessageError>('MessageError').implement({
-  description: 'Error that the network reported for a message.',
+  description: 'Error that the network reported, or that the gateway decided.',
   fields: t => ({
-    code: t.exposeInt('code', { description: 'Error code of the network, for example 131047.' }),
+    code: t.exposeInt('code', {
+      description: 'Error code of the network, for example 131047; 0: decided by the gateway.',
+    }),
     title: t.exposeString('title', { description: 'Short meaning of the code.' }),
     details: t.exposeString('details', { description: 'Details for this message; null if there are none.' }),
     class: t.field({
@@ -223,7 +225,10 @@ export const MessageFilter = filterOf('Message', 'messages', t => ({
   networkType: t.field({ type: StringFilter, description: "Type in the network's terms." }),
   templateId: t.field({ type: IDFilter, description: 'Id of the template.' }),
   campaignId: t.field({ type: IDFilter, description: 'Id of the campaign that sent the message.' }),
-  errorCode: t.field({ type: IntFilter, description: 'Error code of the network, of failed messages.' }),
+  errorCode: t.field({
+    type: IntFilter,
+    description: 'Error code of the network, of failed messages; 0: decided by the gateway.',
+  }),
   errorClass: t.field({ type: enumFilter(ErrorClassEnum), description: 'Class of the error, of failed messages.' }),
   failedAt: t.field({ type: DateTimeFilter, description: 'Time of the failure.' }),
   status: t.field({ type: enumFilter(MessageStatus), description: 'Progress of the message.' }),

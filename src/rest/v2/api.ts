@@ -52,7 +52,7 @@ export const API_V2: ApiDescription = {
     INSUFFICIENT_SCOPE: '`required` and `granted`',
     FEATURE_LIMIT_EXCEEDED: '`feature`, `current` and `maximum`',
     CONTACT_OPTED_OUT:
-      '`opted_out_at`, `category` and the `consent_entry_id` that decides; of a message that was stopped after its acceptance `chat_message_id`',
+      '`opted_out_at` (of a person who was erased since: the time of the erasure), `category` and the `consent_entry_id` that decides; of a message that was stopped after its acceptance `chat_message_id`',
     VALIDATION_ERROR: 'the messages by field',
     INVALID_CODE: '`attempts_remaining`',
     RATE_LIMIT_EXCEEDED: '`retry_after`',

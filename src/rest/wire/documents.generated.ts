@@ -293,7 +293,7 @@ export type CampaignOrderField =
 export type CampaignRecipientFilter = {
   /** All of these filters hold. Nested at most 3 deep, with at most 20 conditions in all. */
   readonly and?: ReadonlyArray<CampaignRecipientFilter> | null | undefined;
-  /** Error code of the network of a failed message. */
+  /** Error code of the network of a failed message; 0: decided by the gateway. */
   readonly errorCode?: IntFilter | null | undefined;
   /** This filter does not hold. Nested at most 3 deep, with at most 20 conditions in all. */
   readonly not?: CampaignRecipientFilter | null | undefined;
@@ -1380,7 +1380,7 @@ export type MessageFilter = {
   readonly direction?: MessageDirectionFilter | null | undefined;
   /** Class of the error, of failed messages. */
   readonly errorClass?: ErrorClassFilter | null | undefined;
-  /** Error code of the network, of failed messages. */
+  /** Error code of the network, of failed messages; 0: decided by the gateway. */
   readonly errorCode?: IntFilter | null | undefined;
   /** Time of the failure. */
   readonly failedAt?: DateTimeFilter | null | undefined;

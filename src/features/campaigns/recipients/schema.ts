@@ -184,7 +184,10 @@ const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement
 
 export const RecipientFilter = filterOf('CampaignRecipient', 'recipients', t => ({
   state: t.field({ type: enumFilter(StateEnum), description: 'What became of the recipient.' }),
-  errorCode: t.field({ type: IntFilter, description: 'Error code of the network of a failed message.' }),
+  errorCode: t.field({
+    type: IntFilter,
+    description: 'Error code of the network of a failed message; 0: decided by the gateway.',
+  }),
   skipReason: t.field({ type: enumFilter(SkipReasonEnum), description: 'Why the recipient was skipped.' }),
 }));
 

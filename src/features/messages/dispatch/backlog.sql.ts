@@ -9,7 +9,7 @@ export interface ChannelBacklog {
   readonly oldest_at: string;
 }
 
-/** The backlogs of channels that have one. Message ids are UUIDv7, which begin with milliseconds since 1970. */
+/** The backlogs of channels that have one, with scheduled messages, unlike `outboxBacklog`. Message ids are UUIDv7, which begin with milliseconds since 1970. */
 export async function readBacklogs(db: Db, tenantId: number, channelIds: readonly number[]): Promise<ChannelBacklog[]> {
   const { rows } = await sql<ChannelBacklog>`
     select channel_id, count(*) as count,

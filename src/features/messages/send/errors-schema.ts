@@ -46,7 +46,8 @@ userErrorRef('ConsentError').implement({
     optedOutAt: t.field({
       type: 'DateTime',
       nullable: true,
-      description: 'Time of the opt-out; null if a message that was already accepted was stopped.',
+      description:
+        'Time of the opt-out, or of the erasure if the person was erased since; null if a message that was already accepted was stopped.',
       resolve: error => textAt(error, 'opted_out_at'),
     }),
     entry: t.field({

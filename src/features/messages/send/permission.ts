@@ -7,22 +7,23 @@ import type { SendFacts } from './facts.sql.ts';
 /** @throws CONTACT_OPTED_OUT if a person with the number of a new contact had opted out before their erasure */
 export function refuseErased(
   { category }: Content,
-  { erased_at: optedOutAt, erased_opt_outs: optOuts }: SendFacts,
+  { erased_at: erasedAt, erased_opt_outs: optOuts }: SendFacts,
   mayBeOptedOut: boolean,
 ): void {
+  // The time of the opt-out was erased with the person. That of the erasure stands in for it, as with restored opt-outs.
   if (optOuts?.includes('all')) {
     if (mayBeOptedOut) return;
     throw new CodedError(
       'CONTACT_OPTED_OUT',
       'The person with this number asked not to be messaged before their data was erased.',
-      { opted_out_at: optedOutAt, category: 'all' },
+      { opted_out_at: erasedAt, category: 'all' },
     );
   }
   if (category !== undefined && optOuts?.includes(category))
     throw new CodedError(
       'CONTACT_OPTED_OUT',
       `The person with this number asked not to get ${category} messages before their data was erased.`,
-      { opted_out_at: optedOutAt, category },
+      { opted_out_at: erasedAt, category },
     );
 }
 
