@@ -9,7 +9,7 @@ import { QueueFront } from './queue-front.ts';
 export class LaneMemory {
   readonly front = new QueueFront();
   #pacing: Pacing | undefined;
-  /** By each clock. Open before the first hold, whatever the clocks show. */
+  /** By each clock. In the past until the first hold, so that the breaker starts closed. */
   #holdUntil: Instant = { wallMs: Number.NEGATIVE_INFINITY, monotonicMs: Number.NEGATIVE_INFINITY };
   #failures = 0;
   #holdReason = '';

@@ -172,6 +172,24 @@ const acceptance = (needs: Needs, locked: 'wait' | 'skip') => {
       const lock = locked === 'wait' ? NOTHING : sql` skip locked`;
       const contact = (column: string) =>
         creates ? sql`coalesce(p.${sql.raw(column)}, c.${sql.raw(column)})` : sql`p.${sql.raw(column)}`;
+      /*
+       * The parts of the statement, in order:
+       *
+       * i          the input: a row for each message, in the order of its place
+       * quota, c, counted, g   (`newContacts`) the locked counter of contacts, created contacts, their count, their groups
+       * p          known contacts (people), locked
+       * l          known conversations, locked
+       * a          the messages that are accepted, with their contact and conversation; others are left out
+       * threads    the accepted messages, grouped by conversation
+       * old, new   continued conversations, updated, and (`newConversations`) created ones
+       * v          both, with what happened to each
+       * m          the inserted messages
+       * s, changes their states, and the index of states by time
+       * o, later   the outbox: messages to send now, and (`scheduledMessages`) scheduled ones
+       * e          the events
+       * u          the monthly counters of the plan
+       * k          the idempotency keys
+       */
       return {
         compile: () =>
           sql<MessageRow & { readonly place: number }>`

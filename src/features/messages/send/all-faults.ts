@@ -135,7 +135,7 @@ async function checkPerson(
   const place = { timeZone: zone || null, phone, userId: read?.contact_user_id ?? null };
   const at = scheduledAt && (await attempt(() => scheduledInstant(scheduledAt, place, context.clock.now())));
   if (content && at) await attempt(() => checkUpload(content, at));
-  // A faulty field of the contact is no empty one.
+  // Invalid contact fields still count as given, so that their merge fields are not also reported as empty.
   const person =
     read?.contact ??
     (isNew && recipient ? (added ? recipientFields(added) : givenPerson(given, recipient.phone)) : undefined);

@@ -84,7 +84,10 @@ interface CheckedSend {
   readonly isWindowRequired: boolean;
 }
 
-/** Dry run of a send, without limits of the plan. @throws the refusal */
+/**
+ * Checks a send against the facts read for it and composes its content; does not check the plan. Also the whole of a preview.
+ * @throws the refusal
+ */
 export async function checkSend(context: Context, prepared: PreparedSend, found: SendFacts): Promise<CheckedSend> {
   const { input, content, query } = prepared;
   const { id: channelId } = requireActiveChannel(channelOf(found), query.channelId !== null);

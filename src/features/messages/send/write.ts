@@ -86,7 +86,12 @@ function runInsert<T>({ db }: Context, sends: readonly DecidedSend[], insert: (d
   });
 }
 
-/** Where the batch exceeds the plan's month, the first that fit are accepted. @returns messages by place */
+/**
+ * Inserts the sends; where they exceed the monthly limit, the first that fit. Any other error returns no messages: each send is then
+ * accepted alone and reports its own error.
+ * @throws PreconditionFailed, or why the database is unavailable
+ * @returns messages by place
+ */
 async function insertFitting(context: Context, sends: readonly DecidedSend[]): Promise<Map<number, MessageRow>> {
   const { id: tenantId } = callerOf(context).tenant;
   const month = monthOf(context.clock.now());
