@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { CodedError } from '../../../../src/core/errors.ts';
+import { isEventPattern } from '../../../../src/core/events.ts';
 import { parseEndpoint } from '../../../../src/features/webhooks/endpoints/endpoint.ts';
 
 test('the URL of an endpoint is stored as given or rejected', () => {
@@ -25,4 +26,9 @@ test('the URL of an endpoint is stored as given or rejected', () => {
     'ftp://example.com',
   ];
   for (const url of faulty) expect(() => parse(url), url).toThrow(CodedError);
+});
+
+test('names of Object.prototype are rejected as event types', () => {
+  for (const pattern of ['constructor', 'toString', 'toString.*', '__proto__.*'])
+    expect(isEventPattern(pattern)).toBe(false);
 });
