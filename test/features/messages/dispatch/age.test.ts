@@ -84,7 +84,7 @@ test('a message fails at a temporary refusal a day after its first attempt', asy
   expect(gateway.emulator.sent({ to: phone }).matched).toBe(0);
 });
 
-test('an attempt that paused the channel is none: the time of its message begins after the pause', async () => {
+test("an attempt that paused the channel does not start the message's 24 hours", async () => {
   const id = await scheduled();
   gateway.emulator.setFaults({ next: [{ errorCode: 190, to: phone }] });
   await come(id);

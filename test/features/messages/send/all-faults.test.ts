@@ -102,7 +102,7 @@ describe('all faults of a message are reported at once', () => {
     ).toEqual(FAULTY.map(([, , fields]) => [...fields].sort()));
   });
 
-  test('each fault stands there once', async () => {
+  test('no fault is reported twice', async () => {
     const errors = userErrorsOf(await send({ to: { phone: 'x' }, content: text('') }));
     expect(errors.map(({ path }) => path.join('.')).sort()).toEqual(['content.text.body', 'to.phone']);
   });

@@ -51,7 +51,7 @@ test('an answer of the phone app that arrives late holds back what its sender wr
   expect(await answer('Until 5', late)).toBeUndefined();
 });
 
-test('who knows the late answer knows what arrived before it', async () => {
+test('a sender who has seen the late answer may answer, although messages that arrived before it are dated later', async () => {
   const { harness, answer, idOf, arrive } = await lateAnswer();
   const other = await gateway.addToken(harness.tenant, {});
   expect(await answer('One moment', undefined, other)).toBeUndefined();

@@ -110,7 +110,7 @@ describe('the e-mail address of another contact', () => {
     },
   );
 
-  test('is none where concurrent sends to one number create it together', async () => {
+  test('concurrent sends that create one contact together do not report its e-mail as taken', async () => {
     const input = { to: { phone: newPhone() }, contact: { email: 'together@example.com' }, content };
     const answers = await Promise.all(
       Array.from({ length: 20 }, () => gateway.mutate('sendMessage', input, 'message { id }')),
