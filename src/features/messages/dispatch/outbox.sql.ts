@@ -9,7 +9,8 @@ import type { QueueFront } from './queue-front.ts';
 
 /**
  * The statements of the outbox. Times are intervals from the database's clock, because the clocks of processes differ. Functions of
- * the database do the work (migrations 0018, 0028, 0076, 0081, 0082, 0086), with plans that do not depend on statistics.
+ * the database do the work, with plans that do not depend on statistics. The current definition is in the highest migration that
+ * names the function.
  */
 
 export interface Claimed {
