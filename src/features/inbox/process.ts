@@ -125,20 +125,23 @@ async function noteFailure(resources: Resources, lane: Lane, webhook: WaitingWeb
   const { db, log } = resources;
   const { id, attempts, failures } = webhook;
   const reason = error instanceof Error ? error.message : String(error);
-  const ofItself = isTransient(error) ? 0 : 1;
-  const of = { tenantId: lane.tenantId, webhookId: id };
-  log.error({ ...of, err: error, attempt: attempts + 1, failures: failures + ofItself }, 'processing a webhook failed');
-  if (failures + ofItself >= MAX_FAILURES && ofItself === 1) {
+  const failureCount = isTransient(error) ? 0 : 1;
+  const logFields = { tenantId: lane.tenantId, webhookId: id };
+  log.error(
+    { ...logFields, err: error, attempt: attempts + 1, failures: failures + failureCount },
+    'processing a webhook failed',
+  );
+  if (failures + failureCount >= MAX_FAILURES && failureCount === 1) {
     try {
       await giveUp(resources, lane, id, reason);
       return;
     } catch (fault) {
       if (fault instanceof LaneLost) throw fault;
       // Stays in the queue: nothing else would keep it.
-      log.error({ ...of, err: fault }, 'giving up a webhook failed');
+      log.error({ ...logFields, err: fault }, 'giving up a webhook failed');
     }
   }
-  await markFailed(db.write, lane, id, reason, ofItself);
+  await markFailed(db.write, lane, id, reason, failureCount);
 }
 
 /** Processes as many webhooks as a batch holds. A failed one is no longer fresh, so the loop does not claim it again. */
