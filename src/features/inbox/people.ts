@@ -19,8 +19,8 @@ export async function indexPeople(trx: Db, tenantId: number, bodies: ReadonlyMap
 }
 
 /**
- * Lists stored webhooks that may name a person, oldest first: those in the index, and those not indexed (older than the
- * index, or not processed yet). The caller checks the body.
+ * Lists stored webhooks that may name a person, oldest first: those in the index, and those that may not be in it (waiting, or
+ * given up). The caller checks the body.
  * @param identities of one person: numbers as `phoneKey` folds them, and business-scoped user ids
  * @param after id of the last webhook of the previous page
  */

@@ -177,7 +177,8 @@ export function createWebhookReceiver(
     if (recipients.length === 0) return true;
     const fresh = await store({ recipients, address, digest: digestOf(rawBody, routed), body: rawBody });
     if (fresh === 'stale') return false;
-    // A lane with many webhooks begins a batch every 100 ms, woken or not; the first signal after a pause is sent at once.
+    // A lane with many webhooks begins a batch every `SPACING_MS` (process.ts), woken or not; the first signal after a pause is sent
+    // at once.
     for (const tenantId of fresh) resources.lanes.wake(INBOX, String(tenantId), 'later');
     return true;
   }

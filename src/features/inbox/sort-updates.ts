@@ -31,7 +31,10 @@ export interface SortedUpdates {
   readonly unhandled: UnhandledChange[];
 }
 
-/** Groups updates by the function that applies them. Each update is in at least one group; the rest is `unhandled`. */
+/**
+ * Groups updates by the function that applies them: an echo of another app is in two groups, an update that cannot be applied in
+ * `unhandled`, and one that `applyPeople` or `applyPortfolios` has already applied in none.
+ */
 export function sortUpdates(routed: readonly RoutedUpdate[], contactOf: ContactOf): SortedUpdates {
   const sorted: SortedUpdates = {
     received: new Map(),
@@ -128,6 +131,7 @@ function addTo(sorted: SortedUpdates, { update, channels, webhook }: RoutedUpdat
     case 'history_progress':
       sorted.health.push({ update: progressOf(update, webhook.receivedAt), channels });
       return true;
+    // Applied before sorting: `applyPeople`, `applyPortfolios`.
     case 'identity_change':
     case 'portfolio':
     case 'preference':

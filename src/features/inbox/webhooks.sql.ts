@@ -136,7 +136,7 @@ const CLAIM_CONDITION = {
 
 const CLAIM_ORDER = { fresh: sql`id`, failed: sql`retry_at, id` } as const;
 
-/** The pause before the next attempt is the square of this in seconds: a minute. An earlier version gives up what it counts to ten. */
+/** The pause before the next attempt is the square of this in seconds: a minute. Stays below 10, at which processes of the previous version drop a webhook. */
 const MAX_BACKOFF_ATTEMPTS = 8;
 
 /** Locks the oldest waiting webhooks: at least one, and little more than `maxBytes` in total. */
@@ -165,7 +165,7 @@ export async function claimWebhooks(
   return rows;
 }
 
-/** Removes webhooks from the queue. They must be indexed by person (see `indexPeople`), because what is not waiting is found by that. */
+/** Removes webhooks from the queue. Index them first (`indexPeople`): erasure finds processed webhooks only by that index. */
 export async function removeProcessed(trx: Db, tenantId: number, ids: readonly string[]): Promise<void> {
   await trx
     .deleteFrom('waiting_webhooks')
@@ -259,7 +259,10 @@ export async function insertPeople(
     on conflict do nothing`.execute(trx);
 }
 
-/** Webhooks that are indexed under one of these people, and those that are not indexed: waiting and failed ones. */
+/**
+ * Webhooks that are indexed under one of these people, and those that may not be indexed: waiting ones, and those with an error, which
+ * were given up or succeeded at a retry.
+ */
 export async function listWebhooksOf(
   db: Db,
   tenantId: number,
