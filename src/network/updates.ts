@@ -124,7 +124,7 @@ export type NetworkUpdate =
   | {
       readonly kind: 'edit' | 'revoke';
       readonly phoneNumberId: string;
-      /** Time of the edit or revocation. */
+      /** Id of the edit or revocation itself. */
       readonly wamid: string;
       readonly originalWamid: string;
       readonly direction: 'inbound' | 'outbound';
@@ -134,6 +134,7 @@ export type NetworkUpdate =
       readonly groupId?: string;
       /** From before the number was connected. */
       readonly isPast?: true;
+      /** Time of the edit or revocation. */
       readonly at: Date;
       readonly isTimeEstimated?: true;
       /** For an edit: the new message. */

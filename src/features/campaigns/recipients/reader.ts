@@ -16,7 +16,7 @@ export const campaignReader: LogReader = {
     'contact.opted_out',
     'consent.changed',
   ]),
-  // Progress is shown four times a second, and campaigns look at it themselves while they wait for places.
+  // 250 ms: a first wave is judged at that interval (`STEP_MS / 4`).
   pauseMs: 250,
   isNeeded: hasRecentCampaigns,
   async consume(trx, range) {

@@ -17,9 +17,9 @@ export interface NewInbound {
   readonly content: Readonly<Record<string, unknown>>;
   readonly error: MessageRow['error'];
   readonly reply_to_wamid: string | null;
-  /** ISO 8601; not in the future. */
   /** Of the sender's number; ISO 3166-1 alpha-2. */
   readonly country: string | null;
+  /** ISO 8601; not in the future. */
   readonly sent_at: string;
   readonly created_at: string;
   /** The network's timestamp in milliseconds; whole seconds. */
