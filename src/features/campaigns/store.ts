@@ -64,7 +64,7 @@ export interface StatusChange {
   readonly status: CampaignStatus;
   readonly status_code?: string | null;
   readonly status_reason?: string | null;
-  readonly scheduled_at?: string | null;
+  readonly scheduled_at?: string;
   readonly channel_id?: number;
   readonly started_at?: string;
   readonly ended_at?: string;

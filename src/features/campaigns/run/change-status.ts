@@ -49,14 +49,15 @@ export async function changeStatus(
       ? await withdraw(trx, tenantId, id, before.channel_id, `The campaign was stopped (${change.action}).`)
       : [];
   if (change.action === 'resume') {
-    // Who resumes what stopped itself accepts what happened until then. A pause by hand does not take that from the protection.
+    // Resuming after an automatic stop accepts the failures so far: the rate is counted anew. Resuming after a manual pause does not,
+    // or pausing would reset the protection.
     if (before.status_code !== MANUAL) {
       const { failed, delivered } = await readRunState(trx, tenantId, id, before.channel_id);
       await writeRun(trx, tenantId, id, { failed_before: failed, settled_before: delivered + failed });
     }
     await clearStopCode(trx, tenantId, id);
   }
-  const campaign = await writeStatus(trx, tenantId, id, columnsOf(change, status, before, nowIso));
+  const campaign = await writeStatus(trx, tenantId, id, columnsOf(change, status, nowIso));
   const event = eventOf(change, campaign);
   if (event) await append(trx, tenantId, [event]);
   const action = AUDITED[change.action];
@@ -80,7 +81,7 @@ const AUDITED = {
   fail: undefined,
 } as const;
 
-function columnsOf(change: Change, status: CampaignStatus, before: CampaignRow, nowIso: string): StatusChange {
+function columnsOf(change: Change, status: CampaignStatus, nowIso: string): StatusChange {
   switch (change.action) {
     case 'schedule':
       return { status, scheduled_at: change.at };
@@ -92,7 +93,7 @@ function columnsOf(change: Change, status: CampaignStatus, before: CampaignRow, 
       return { status, status_code: change.code, status_reason: change.details, ended_at: nowIso };
     case 'complete':
     case 'cancel':
-      return { status, ended_at: nowIso, scheduled_at: before.scheduled_at };
+      return { status, ended_at: nowIso };
     case 'resume':
       return { status };
   }
