@@ -35,7 +35,7 @@ import {
   writeByMessage,
   writeRecipients,
 } from '../../../src/features/campaigns/run/claim.sql.ts';
-import { countBacklog, findWaitingMessages, putBack } from '../../../src/features/campaigns/run/outbox.sql.ts';
+import { countBacklog, findWaitingMessages, requeueWithdrawn } from '../../../src/features/campaigns/run/outbox.sql.ts';
 import { insertRecipients, type PreparedRange } from '../../../src/features/campaigns/run/prepare.sql.ts';
 import { countReached, type RunState, readRunState } from '../../../src/features/campaigns/run/run-state.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -101,7 +101,7 @@ test('the statements of a run describe as their row types', async () => {
     message_id: 'uuid',
     contact_id: 'bigint',
   });
-  expect(await columnsOf(db => putBack(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
+  expect(await columnsOf(db => requeueWithdrawn(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => countReached(db, 1, 1, null))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => readRunState(db, 1, 1, null))).toEqual({
     channel_id: 'bigint',

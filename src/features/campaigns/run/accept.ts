@@ -17,7 +17,7 @@ export interface Claim {
 }
 
 /** Outcome of one recipient; no error: accepted. */
-export interface Accepted {
+export interface ClaimOutcome {
   readonly claim: Claim;
   readonly error: unknown;
 }
@@ -38,7 +38,7 @@ export async function acceptClaims(
   context: Context,
   claims: readonly Claim[],
   { content, channelId, author, precondition }: Sending,
-): Promise<Accepted[]> {
+): Promise<ClaimOutcome[]> {
   const requests = claims.map(claim => ({
     operation: 'campaign',
     input: {

@@ -10,7 +10,7 @@ import { changeStatus, stopChange } from './change-status.ts';
 import { nextDueAt } from './claim.sql.ts';
 import { campaignContent } from './content.ts';
 import { parseLane } from './lane.ts';
-import { CampaignStopped, MAX_BATCH, makeMessages, releaseClaims } from './make-messages.ts';
+import { CampaignStopped, MAX_BATCH, makeMessages, requeueUnconfirmed } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
 import {
@@ -80,7 +80,7 @@ class CampaignTurn {
       return await this.#advance();
     } catch (error) {
       if (!(error instanceof CampaignStopped)) throw error;
-      await releaseClaims(context, this.#lane, this.#campaignId);
+      await requeueUnconfirmed(context, this.#lane, this.#campaignId);
       return undefined;
     }
   }
@@ -102,7 +102,7 @@ class CampaignTurn {
     const restricted = accountStop(state, content.category, this.#context.clock.now());
     if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: state.channel_id as number, campaignId: run.id };
-    if ((await releaseClaims(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
+    if ((await requeueUnconfirmed(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
     if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, state);
     return this.#send(run, state, sending);
   }
@@ -168,7 +168,7 @@ class CampaignTurn {
       signals.send('events');
     }
     if (made.stop) return this.#stopRefused(run, made.stop);
-    return made.looked > 0 ? 0 : this.#rest(run, sending.channelId);
+    return made.looked > 0 ? 0 : this.#waitOrComplete(run, sending.channelId);
   }
 
   #reachLeft({ messaging_limit: limit }: RunState): number {
@@ -177,7 +177,7 @@ class CampaignTurn {
   }
 
   /** No recipient is due now: waits for those that are due later, or completes the campaign. */
-  async #rest(run: RunRow, channelId: number): Promise<number | undefined> {
+  async #waitOrComplete(run: RunRow, channelId: number): Promise<number | undefined> {
     const { db, clock } = this.#context;
     const due = await nextDueAt(db.write, this.#lane.tenantId, run.id);
     if (due !== null) return Math.max(FULL_MS, Math.min(MINUTE, Date.parse(due) - clock.now()));

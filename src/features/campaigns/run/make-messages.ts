@@ -6,7 +6,7 @@ import type { Context } from '../../../schema/context.ts';
 import type { Content } from '../../messages/send/content.ts';
 import type { SendingHours } from '../campaign.ts';
 import { REASON, type SkipReason, STATE } from '../recipients/recipient.ts';
-import { type Accepted, acceptClaims, type Claim, isFinal, stopsAll } from './accept.ts';
+import { acceptClaims, type Claim, type ClaimOutcome, isFinal, stopsAll } from './accept.ts';
 import {
   type Candidate,
   confirmRecipients,
@@ -44,7 +44,7 @@ export class CampaignStopped extends Error {
 /**
  * Makes the next messages of a campaign, at most `limit`. In one transaction recipients are chosen and get the id of their message; the
  * messages are then accepted under these ids, which exist once. A process that dies in between leaves recipients with an id and no
- * message, and `releaseClaims` puts them back: nobody is messaged twice, and nobody is left out.
+ * message, and `requeueUnconfirmed` requeues them: nobody is messaged twice, and nobody is left out.
  * @throws CampaignStopped
  */
 export async function makeMessages(context: Context, lane: Lane, sending: Sending, limit: number): Promise<Made> {
@@ -139,11 +139,11 @@ function dueOf(
 }
 
 /**
- * Puts back recipients whose messages were not made, because the process died or the campaign was stopped: they are chosen anew, by what
+ * Requeues recipients whose messages were not made, because the process died or the campaign was stopped: they are chosen anew, by what
  * holds then. Their former messages cannot be accepted later: that takes the locks of the campaign and the lane (`acceptAndStore`).
  * @returns how many recipients there were, also of messages that turned out to be accepted
  */
-export async function releaseClaims({ db }: Context, lane: Lane, campaignId: number): Promise<number> {
+export async function requeueUnconfirmed({ db }: Context, lane: Lane, campaignId: number): Promise<number> {
   const { tenantId } = lane;
   if ((await findUnconfirmed(db.write, tenantId, campaignId, 1)).length === 0) return 0;
   return db.transaction(async trx => {
@@ -194,16 +194,16 @@ async function acceptAndStore(
   };
 }
 
-/** Skips recipients whose message is refused for good, and puts those back that nothing can be sent to now. */
+/** Skips recipients whose message is refused for good, and requeues those that nothing can be sent to now. */
 async function settleRefused(
   context: Context,
   tenantId: number,
   campaignId: number,
-  outcomes: readonly Accepted[],
+  outcomes: readonly ClaimOutcome[],
 ): Promise<void> {
   const refused = outcomes.filter(({ error }) => isFinal(error));
-  const back = outcomes.filter(({ error }) => stopsAll(error));
-  if (refused.length + back.length === 0) return;
+  const requeued = outcomes.filter(({ error }) => stopsAll(error));
+  if (refused.length + requeued.length === 0) return;
   await context.db.transaction(async trx => {
     if (!(await lockRun(trx, tenantId, campaignId))) return;
     await writeByMessage(trx, tenantId, campaignId, [
@@ -211,10 +211,10 @@ async function settleRefused(
         messageId: claim.messageId,
         reason: REASON[reasonOfError(error)] as number | null,
       })),
-      ...back.map(({ claim }) => ({ messageId: claim.messageId, reason: null })),
+      ...requeued.map(({ claim }) => ({ messageId: claim.messageId, reason: null })),
     ]);
-    const change = back.length > 0 ? WAVE_OPEN : {};
-    await writeRun(trx, tenantId, campaignId, change, { skipped: refused.length, pending: back.length });
+    const change = requeued.length > 0 ? WAVE_OPEN : {};
+    await writeRun(trx, tenantId, campaignId, change, { skipped: refused.length, pending: requeued.length });
   });
 }
 

@@ -35,18 +35,18 @@ export async function findWaitingMessages(
   return rows;
 }
 
-/** Puts recipients back whose messages were withdrawn before they were sent. @returns how many */
-export async function putBack(
+/** Requeues recipients whose messages were withdrawn before they were sent. @returns how many */
+export async function requeueWithdrawn(
   trx: Db,
   tenantId: number,
   campaignId: number,
   messageIds: readonly string[],
 ): Promise<number> {
   const { rows } = await sql<{ count: number }>`
-    with back as (
+    with requeued as (
       update campaign_recipients r set state = ${sql.lit(STATE.waiting)}, due_at = ${clockTime}, message_id = null
       where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = any(${messageIds}::uuid[])
         and (r.state < ${sql.lit(STATE.sent)} or r.state = ${sql.lit(STATE.cancelled)}) returning 1
-    ) select count(*)::int as count from back`.execute(trx);
+    ) select count(*)::int as count from requeued`.execute(trx);
   return rows[0]?.count ?? 0;
 }

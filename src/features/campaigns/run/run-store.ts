@@ -68,7 +68,7 @@ export interface RunChange {
   readonly settled_before?: number;
 }
 
-/** Recipients were put back: if they were of the first wave, that is not complete any more, and is judged when it is again. */
+/** Recipients were requeued: if they were of the first wave, that is not complete any more, and is judged when it is again. */
 export const WAVE_OPEN: RunChange = { wave_ended_at: null };
 
 /** Writes how far the run has come. @param added to the counts */

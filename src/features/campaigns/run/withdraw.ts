@@ -1,7 +1,7 @@
 import type { Db } from '../../../database/database.ts';
 import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
-import { findWaitingMessages, putBack } from './outbox.sql.ts';
+import { findWaitingMessages, requeueWithdrawn } from './outbox.sql.ts';
 import { WAVE_OPEN, writeRun } from './run-store.ts';
 
 /**
@@ -20,7 +20,7 @@ export async function withdraw(
   if (waiting.length === 0) return [];
   const ids = waiting.map(({ message_id: id }) => id);
   const { messageIds, releasedChannelIds } = await cancelWaiting(trx, tenantId, { messageIds: ids }, why);
-  const pending = await putBack(trx, tenantId, campaignId, messageIds);
+  const pending = await requeueWithdrawn(trx, tenantId, campaignId, messageIds);
   await writeRun(trx, tenantId, campaignId, pending > 0 ? WAVE_OPEN : {}, { pending });
   return releasedChannelIds;
 }
