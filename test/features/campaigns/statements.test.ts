@@ -37,7 +37,11 @@ import {
 } from '../../../src/features/campaigns/run/claim.sql.ts';
 import { countBacklog, findWaitingMessages, requeueWithdrawn } from '../../../src/features/campaigns/run/outbox.sql.ts';
 import { insertRecipients, type PreparedRange } from '../../../src/features/campaigns/run/prepare.sql.ts';
-import { countReached, type RunState, readRunState } from '../../../src/features/campaigns/run/run-state.sql.ts';
+import {
+  countReached,
+  readSendingConditions,
+  type SendingConditions,
+} from '../../../src/features/campaigns/run/sending-conditions.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
@@ -103,7 +107,7 @@ test('the statements of a run describe as their row types', async () => {
   });
   expect(await columnsOf(db => requeueWithdrawn(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => countReached(db, 1, 1, null))).toEqual({ count: 'integer' });
-  expect(await columnsOf(db => readRunState(db, 1, 1, null))).toEqual({
+  expect(await columnsOf(db => readSendingConditions(db, 1, 1, null))).toEqual({
     channel_id: 'bigint',
     channel_status: 'text',
     channel_reason: 'text',
@@ -117,7 +121,7 @@ test('the statements of a run describe as their row types', async () => {
     delivered: 'integer',
     failed: 'integer',
     stop_code: 'integer',
-  } satisfies ColumnsOf<RunState>);
+  } satisfies ColumnsOf<SendingConditions>);
 });
 
 test('the statements of the reader describe as their row types', async () => {

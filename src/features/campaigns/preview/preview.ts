@@ -17,7 +17,7 @@ import type { CampaignRow, SendingHours } from '../campaign.ts';
 import { requireCampaign } from '../change.ts';
 import { reasonOf, type SkipReason } from '../recipients/recipient.ts';
 import { contentFor } from '../run/content.ts';
-import { countReached, readRunState } from '../run/run-state.sql.ts';
+import { countReached, readSendingConditions } from '../run/sending-conditions.sql.ts';
 import { costOfPeople, durationOf } from './estimate.ts';
 import { type CountedPeople, countDuplicates, countPeople, planLeft, valuesOf } from './preview.sql.ts';
 
@@ -64,22 +64,22 @@ export async function previewCampaign(context: Context, id: number): Promise<Pre
     cap: campaign.frequency_cap,
   };
   const nowMs = clock.now();
-  const [people, duplicates, left, state] = await Promise.all([
+  const [people, duplicates, left, conditions] = await Promise.all([
     countPeople(db.write, members, query),
     'listId' in campaign.audience ? countDuplicates(db.read, tenant.id, campaign.audience.listId) : 0,
     planLeft(db.read, tenant.id, monthOf(nowMs)),
-    readRunState(db.read, tenant.id, id, campaign.channel_id),
+    readSendingConditions(db.read, tenant.id, id, campaign.channel_id),
   ]);
   const fates = people.map(one => fateOf(one, campaign.sending_hours, nowMs));
   const skips = new Map<SkipReason, number>(duplicates > 0 ? [['duplicate', duplicates]] : []);
   for (const { reason, count } of fates) if (reason) skips.set(reason, (skips.get(reason) ?? 0) + count);
   const reachable = fates.filter(({ reason }) => reason === null);
   const recipients = sumOf(reachable);
-  const { channel_id: channelId, messages_per_second: channelRate, messaging_limit: limit } = state;
+  const { channel_id: channelId, messages_per_second: channelRate, messaging_limit: limit } = conditions;
   const reached =
     channelId === null || limit === null
       ? null
-      : await countReached(db.write, tenant.id, channelId, state.portfolio_id);
+      : await countReached(db.write, tenant.id, channelId, conditions.portfolio_id);
   const rate = Math.min(campaign.messages_per_second ?? Number.POSITIVE_INFINITY, channelRate ?? 0);
   return {
     audience: sumOf(fates) + duplicates,

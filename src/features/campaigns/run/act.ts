@@ -12,7 +12,7 @@ import { lockFor, requireCampaign } from '../change.ts';
 import { type Changed, changeStatus, MANUAL } from './change-status.ts';
 import { checkContent } from './content.ts';
 import { CAMPAIGNS, laneOf } from './lane.ts';
-import { readRunState } from './run-state.sql.ts';
+import { readSendingConditions } from './sending-conditions.sql.ts';
 
 interface Keyed {
   readonly idempotencyKey?: string | null | undefined;
@@ -43,8 +43,8 @@ export async function startCampaign(
   const errors = new FieldErrorList();
   await checkContent(context, campaign, errors);
   errors.throwIfAny();
-  const state = await readRunState(context.db.write, tenant.id, id, campaign.channel_id);
-  const { channel_id: channelId, channel_status: status, channel_reason: status_reason } = state;
+  const conditions = await readSendingConditions(context.db.write, tenant.id, id, campaign.channel_id);
+  const { channel_id: channelId, channel_status: status, channel_reason: status_reason } = conditions;
   const channel = channelId === null || status === null ? undefined : { id: channelId, status, status_reason };
   const usable = requireActiveChannel(channel, campaign.channel_id !== null);
   return act(context, id, 'startCampaign', input, async trx => {

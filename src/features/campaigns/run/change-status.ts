@@ -7,8 +7,8 @@ import { type CampaignRow, publicCampaign } from '../campaign.ts';
 import { type CampaignStatus, statusAfter } from '../state.ts';
 import { type StatusChange, writeStatus } from '../store.ts';
 import type { Stop } from './protection.ts';
-import { clearStopCode, readRunState } from './run-state.sql.ts';
 import { writeRun } from './run-store.ts';
+import { clearStopCode, readSendingConditions } from './sending-conditions.sql.ts';
 import { withdraw } from './withdraw.ts';
 
 /** Status code of a campaign that somebody paused. */
@@ -52,7 +52,7 @@ export async function changeStatus(
     // Resuming after an automatic stop accepts the failures so far: the rate is counted anew. Resuming after a manual pause does not,
     // or pausing would reset the protection.
     if (before.status_code !== MANUAL) {
-      const { failed, delivered } = await readRunState(trx, tenantId, id, before.channel_id);
+      const { failed, delivered } = await readSendingConditions(trx, tenantId, id, before.channel_id);
       await writeRun(trx, tenantId, id, { failed_before: failed, settled_before: delivered + failed });
     }
     await clearStopCode(trx, tenantId, id);

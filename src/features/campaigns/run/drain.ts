@@ -23,8 +23,8 @@ import {
   stopOf,
   uncountedOf,
 } from './protection.ts';
-import { countReached, type RunState, readRunState } from './run-state.sql.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
+import { countReached, readSendingConditions, type SendingConditions } from './sending-conditions.sql.ts';
 
 /** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */
 const STEP_MS = SECOND;
@@ -94,17 +94,17 @@ class CampaignTurn {
       await prepareChunk(this.#context, this.#lane, this.#lane.tenantId, run.id);
       return 0;
     }
-    const state = await readRunState(db.write, this.#lane.tenantId, run.id, run.channel_id);
-    const stop = stopOf(state) ?? failureStop(run, state, false) ?? (await this.#reachStop(state));
+    const conditions = await readSendingConditions(db.write, this.#lane.tenantId, run.id, run.channel_id);
+    const stop = stopOf(conditions) ?? failureStop(run, conditions, false) ?? (await this.#reachStop(conditions));
     if (stop) return this.#stop(stop);
     const content = await this.#content(run);
     if ('how' in content) return this.#stop(content);
-    const restricted = accountStop(state, content.category, this.#context.clock.now());
+    const restricted = accountStop(conditions, content.category, this.#context.clock.now());
     if (restricted) return this.#stop(restricted);
-    const sending = { content, channelId: state.channel_id as number, campaignId: run.id };
+    const sending = { content, channelId: conditions.channel_id as number, campaignId: run.id };
     if ((await requeueUnconfirmed(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
-    if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, state);
-    return this.#send(run, state, sending);
+    if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, conditions);
+    return this.#send(run, conditions, sending);
   }
 
   /** Starts a campaign whose time has come. */
@@ -112,7 +112,12 @@ class CampaignTurn {
     const { db, clock } = this.#context;
     return this.#change(async run => {
       if (run.status !== 'scheduled' || Date.parse(run.scheduled_at ?? '') > clock.now()) return undefined;
-      const { channel_id: channelId } = await readRunState(db.write, this.#lane.tenantId, run.id, run.channel_id);
+      const { channel_id: channelId } = await readSendingConditions(
+        db.write,
+        this.#lane.tenantId,
+        run.id,
+        run.channel_id,
+      );
       return channelId === null
         ? { action: 'fail', code: 'CHANNEL_DISCONNECTED', details: 'No channel is connected.' }
         : { action: 'start', channelId };
@@ -129,7 +134,7 @@ class CampaignTurn {
     }
   }
 
-  async #reachStop({ messaging_limit: limit, channel_id: channelId, portfolio_id: portfolioId }: RunState) {
+  async #reachStop({ messaging_limit: limit, channel_id: channelId, portfolio_id: portfolioId }: SendingConditions) {
     if (limit === null || channelId === null) return undefined;
     const nowMs = this.#context.clock.now();
     if (nowMs - this.#reachedAt >= REACH_MS || this.#madeSinceCount >= uncountedOf(limit)) {
@@ -141,22 +146,26 @@ class CampaignTurn {
   }
 
   /** Decides after the first wave: releases the other recipients, or stops the campaign. */
-  async #judgeWave(run: RunRow, state: RunState): Promise<number | undefined> {
-    if (!isWaveOver(run, state, this.#context.clock.now())) return STEP_MS / 4;
-    const stop = failureStop(run, state, true);
+  async #judgeWave(run: RunRow, conditions: SendingConditions): Promise<number | undefined> {
+    if (!isWaveOver(run, conditions, this.#context.clock.now())) return STEP_MS / 4;
+    const stop = failureStop(run, conditions, true);
     if (stop) return this.#stop(stop);
     await writeRun(this.#context.db.write, this.#lane.tenantId, run.id, { is_wave_passed: true });
     return 0;
   }
 
-  async #send(run: RunRow, state: RunState, sending: Parameters<typeof makeMessages>[2]): Promise<number | undefined> {
+  async #send(
+    run: RunRow,
+    conditions: SendingConditions,
+    sending: Parameters<typeof makeMessages>[2],
+  ): Promise<number | undefined> {
     const { tenantId } = this.#lane;
     const { db, lanes, signals } = this.#context;
     // The outbox holds one second of messages, and is refilled when less than half is left.
-    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, state.messages_per_second ?? 1);
+    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, conditions.messages_per_second ?? 1);
     const target = Math.min(MAX_BATCH, Math.max(1, Math.ceil(rate)));
     const backlog = await countBacklog(db.write, tenantId, sending.channelId, PRIORITY.campaign, target);
-    const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(state));
+    const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(conditions));
     if (limit < 1 || backlog > target / 2) return FULL_MS;
     const made = await makeMessages(this.#context, this.#lane, sending, limit);
     this.#lastAccepted = made.accepted;
@@ -171,7 +180,7 @@ class CampaignTurn {
     return made.looked > 0 ? 0 : this.#waitOrComplete(run, sending.channelId);
   }
 
-  #reachLeft({ messaging_limit: limit }: RunState): number {
+  #reachLeft({ messaging_limit: limit }: SendingConditions): number {
     if (limit === null) return Number.POSITIVE_INFINITY;
     return Math.min(Math.floor(limit * LIMIT_SHARE) - this.#reached, uncountedOf(limit) - this.#madeSinceCount);
   }
@@ -203,7 +212,9 @@ class CampaignTurn {
   /** Stops after a refusal of messages. The channel may have been paused since the step began: it is then the reason. */
   async #stopRefused(run: RunRow, refusal: Stop): Promise<number | undefined> {
     if (refusal.code !== 'MESSAGING_NOT_CONFIGURED') return this.#stop(refusal);
-    const stop = stopOf(await readRunState(this.#context.db.write, this.#lane.tenantId, run.id, run.channel_id));
+    const stop = stopOf(
+      await readSendingConditions(this.#context.db.write, this.#lane.tenantId, run.id, run.channel_id),
+    );
     // Without one it sends again: its recipients wait already.
     return stop ? this.#stop(stop) : STEP_MS;
   }

@@ -1,7 +1,7 @@
 import { whyNotActive } from '../../channels/require-active.ts';
 import type { Content } from '../../messages/send/content.ts';
-import type { RunState } from './run-state.sql.ts';
 import type { RunRow } from './run-store.ts';
+import type { SendingConditions } from './sending-conditions.sql.ts';
 
 /** Why a campaign pauses itself, or cannot go on. */
 export interface Stop {
@@ -36,7 +36,7 @@ export const waveSizeOf = (firstWave: number | null, total: number): number =>
 export const madeOf = ({ total, pending, skipped }: Pick<RunRow, 'total' | 'pending' | 'skipped'>): number =>
   total - pending - skipped;
 
-type Progress = Pick<RunState, 'sent' | 'delivered' | 'failed'>;
+type Progress = Pick<SendingConditions, 'sent' | 'delivered' | 'failed'>;
 
 const settledOf = ({ delivered, failed }: Progress): number => delivered + failed;
 
@@ -69,9 +69,9 @@ export function failureStop(
 }
 
 /** Why nothing may be sent now, from what the network says of the number; undefined: it may. */
-export function stopOf(state: RunState): Stop | undefined {
-  const { channel_status: status, channel_reason: reason, quality, stop_code: code } = state;
-  if (state.channel_id === null || status === 'disconnected')
+export function stopOf(conditions: SendingConditions): Stop | undefined {
+  const { channel_status: status, channel_reason: reason, quality, stop_code: code } = conditions;
+  if (conditions.channel_id === null || status === 'disconnected')
     return { how: 'fail', code: 'CHANNEL_DISCONNECTED', details: reason ?? 'The channel is not connected.' };
   if (status === 'paused') return { how: 'pause', code: 'CHANNEL_PAUSED', details: whyNotActive(status, reason) };
   if (code !== null)
@@ -101,7 +101,7 @@ const RESTRICTED_CATEGORIES: Readonly<Record<string, Content['category']>> = {
 
 /** Why the account may not send templates of this category now; undefined: it may. Restrictions end by themselves. */
 export function accountStop(
-  { account_status: status, restrictions }: Pick<RunState, 'account_status' | 'restrictions'>,
+  { account_status: status, restrictions }: Pick<SendingConditions, 'account_status' | 'restrictions'>,
   category: Content['category'],
   nowMs: number,
 ): Stop | undefined {

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 
 /** Facts that decide whether a campaign continues. */
-export interface RunState {
+export interface SendingConditions {
   readonly channel_id: number | null;
   readonly channel_status: 'active' | 'paused' | 'disconnected' | null;
   readonly channel_reason: string | null;
@@ -20,13 +20,13 @@ export interface RunState {
 }
 
 /** Reads the state of a campaign in one statement. @param channelId null: the default channel */
-export async function readRunState(
+export async function readSendingConditions(
   db: Db,
   tenantId: number,
   campaignId: number,
   channelId: number | null,
-): Promise<RunState> {
-  const { rows } = await sql<RunState>`
+): Promise<SendingConditions> {
+  const { rows } = await sql<SendingConditions>`
     select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_reason, ch.messages_per_second, ch.portfolio_id,
       h.quality, h.messaging_limit,
       h.account_status, h.restrictions, coalesce(p.sent, 0) as sent, coalesce(p.delivered, 0) as delivered, coalesce(p.failed, 0) as failed,
@@ -36,7 +36,7 @@ export async function readRunState(
       and case when ${channelId}::bigint is null then ch.is_default else ch.id = ${channelId}::bigint end
     left join channel_health h on h.tenant_id = ${tenantId} and h.channel_id = ch.id
     left join campaign_progress p on p.tenant_id = ${tenantId} and p.campaign_id = ${campaignId}`.execute(db);
-  return rows[0] as RunState;
+  return rows[0] as SendingConditions;
 }
 
 /**
