@@ -31,11 +31,12 @@ import {
   findCandidates,
   findUnconfirmed,
   nextDueAt,
+  requeueWithdrawn,
   useIndexOrder,
   writeByMessage,
   writeRecipients,
 } from '../../../src/features/campaigns/run/claim.sql.ts';
-import { countBacklog, findWaitingMessages, requeueWithdrawn } from '../../../src/features/campaigns/run/outbox.sql.ts';
+import { countBacklog, findWaitingMessages } from '../../../src/features/campaigns/run/outbox.sql.ts';
 import { insertRecipients, type PreparedRange } from '../../../src/features/campaigns/run/prepare.sql.ts';
 import {
   countReached,

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { clockTime } from '../../../database/expressions.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
 import { BLOCKED_CODE, REASON, STATE } from '../recipients/recipient.ts';
 
@@ -173,6 +174,22 @@ export async function writeByMessage(
     from unnest(${messageIds}::uuid[], ${changes.map(one => one.reason)}::smallint[]) as u (message_id, reason)
     where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = u.message_id and r.message_id = any(${messageIds}::uuid[])
       and r.state = ${sql.lit(STATE.waiting)}`.execute(trx);
+}
+
+/** Requeues recipients whose messages were withdrawn before they were sent. @returns how many */
+export async function requeueWithdrawn(
+  trx: Db,
+  tenantId: number,
+  campaignId: number,
+  messageIds: readonly string[],
+): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    with requeued as (
+      update campaign_recipients r set state = ${sql.lit(STATE.waiting)}, due_at = ${clockTime}, message_id = null
+      where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = any(${messageIds}::uuid[])
+        and (r.state < ${sql.lit(STATE.sent)} or r.state = ${sql.lit(STATE.cancelled)}) returning 1
+    ) select count(*)::int as count from requeued`.execute(trx);
+  return rows[0]?.count ?? 0;
 }
 
 /** When the next recipient is due that waits; null: none does. */

@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { clockTime } from '../../../database/expressions.ts';
-import { STATE } from '../recipients/recipient.ts';
 
 /** Messages of campaigns that wait to be sent on a channel, counted up to a limit. @param priority of campaigns in the outbox */
 export async function countBacklog(
@@ -33,20 +31,4 @@ export async function findWaitingMessages(
     db,
   );
   return rows;
-}
-
-/** Requeues recipients whose messages were withdrawn before they were sent. @returns how many */
-export async function requeueWithdrawn(
-  trx: Db,
-  tenantId: number,
-  campaignId: number,
-  messageIds: readonly string[],
-): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    with requeued as (
-      update campaign_recipients r set state = ${sql.lit(STATE.waiting)}, due_at = ${clockTime}, message_id = null
-      where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = any(${messageIds}::uuid[])
-        and (r.state < ${sql.lit(STATE.sent)} or r.state = ${sql.lit(STATE.cancelled)}) returning 1
-    ) select count(*)::int as count from requeued`.execute(trx);
-  return rows[0]?.count ?? 0;
 }

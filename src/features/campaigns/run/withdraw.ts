@@ -1,7 +1,8 @@
 import type { Db } from '../../../database/database.ts';
 import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
-import { findWaitingMessages, requeueWithdrawn } from './outbox.sql.ts';
+import { requeueWithdrawn } from './claim.sql.ts';
+import { findWaitingMessages } from './outbox.sql.ts';
 import { WAVE_OPEN, writeRun } from './run-store.ts';
 
 /**
