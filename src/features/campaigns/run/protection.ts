@@ -40,7 +40,7 @@ type Progress = Pick<SendingConditions, 'sent' | 'delivered' | 'failed'>;
 
 const settledOf = ({ delivered, failed }: Progress): number => delivered + failed;
 
-/** Whether the outcome of the first wave is known, or was awaited long enough. */
+/** Whether the first wave can be judged: the outcomes of its messages are known, or were awaited long enough since all were made. */
 export function isWaveOver(
   run: Pick<RunRow, 'total' | 'pending' | 'skipped' | 'wave_ended_at' | 'first_wave_seconds'>,
   progress: Progress,

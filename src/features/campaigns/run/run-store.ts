@@ -2,15 +2,29 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { CAMPAIGN_COLUMNS, type CampaignRow } from '../campaign.ts';
 
-/** A campaign with how far it is. */
+/**
+ * A campaign with the state of its run: recipients are prepared, then the messages of the first wave are made, the wave is judged, and
+ * the other messages are made. Recipients that are requeued or postponed come before those after `position`.
+ */
 export interface RunRow extends CampaignRow {
+  /** Id of the last contact that preparation has examined: recipients up to it are written. */
   readonly prepared_to: number;
+  /** Whether all recipients are written; `wave_size` is set then. */
   readonly is_prepared: boolean;
+  /** Id of the contact of the last recipient examined: a message was made for it, or it was skipped or postponed. */
   readonly position: number;
+  /** Messages of the first wave; null until the recipients are prepared. */
   readonly wave_size: number | null;
+  /**
+   * When all messages of the first wave had been *made*; null before, and again after some were requeued. `isWaveOver` says whether the
+   * wave can be *judged*.
+   */
   readonly wave_ended_at: string | null;
+  /** Whether the first wave was judged and passed, so that the other messages are made. */
   readonly is_wave_passed: boolean;
+  /** Failed messages when the campaign was last resumed after an automatic stop: they do not count for the failure rate. */
   readonly failed_before: number;
+  /** The same of delivered and failed messages. */
   readonly settled_before: number;
 }
 
@@ -55,7 +69,7 @@ export async function isRunning(trx: Db, tenantId: number, id: number): Promise<
   return row?.status === 'running';
 }
 
-/** How far the run has come. */
+/** New state of a run; see `RunRow`. */
 export interface RunChange {
   readonly prepared_to?: number;
   readonly is_prepared?: boolean;
@@ -71,7 +85,7 @@ export interface RunChange {
 /** Recipients were requeued: if they were of the first wave, that is not complete any more, and is judged when it is again. */
 export const WAVE_OPEN: RunChange = { wave_ended_at: null };
 
-/** Writes how far the run has come. @param added to the counts */
+/** Writes the state of a run. @param added to the counts */
 export async function writeRun(
   trx: Db,
   tenantId: number,
