@@ -9,7 +9,7 @@ import type { Audience } from './audience/audience.ts';
 import type { CampaignRow } from './campaign.ts';
 import { holdList } from './lists/store.ts';
 import { type CampaignInput, parseCampaign } from './parse-campaign.ts';
-import { type CampaignAction, statusAfter } from './state.ts';
+import { type CampaignAction, refusalOf, statusAfter } from './state.ts';
 import { deleteCampaign, getCampaigns, insertCampaign, lockCampaign, updateCampaign } from './store.ts';
 
 type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
@@ -26,9 +26,7 @@ export async function lockFor(trx: Db, tenantId: number, id: number, action: Cam
   const campaign = await lockCampaign(trx, tenantId, id);
   if (!campaign) throw notFound('Campaign');
   if (statusAfter(campaign.status, action) === undefined)
-    throw conflict(`The campaign is ${campaign.status}: this is not possible any more, or not yet.`, {
-      status: campaign.status,
-    });
+    throw conflict(refusalOf(campaign.status, action), { status: campaign.status });
   return campaign;
 }
 

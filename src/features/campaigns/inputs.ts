@@ -63,7 +63,7 @@ const TEMPLATE =
 const options = (t: InputFields) => ({
   channelId: t.id({ description: 'The channel that sends. Default: the default channel.' }),
   messagesPerSecond: t.int({
-    description: `Rate at which messages are made, 1 to ${MAX.perSecond}. Default: that of the channel.`,
+    description: `Messages queued per second, 1 to ${MAX.perSecond}. Default: the rate of the channel.`,
   }),
   sendingHours: t.field({
     type: HoursInput,

@@ -135,7 +135,7 @@ builder.node(Campaign, {
     audience: t.expose('audience', { type: AudienceType, description: 'Who gets it.' }),
     messagesPerSecond: t.exposeInt('messages_per_second', {
       nullable: true,
-      description: 'Rate at which messages are made; null: that of the channel.',
+      description: 'Messages queued per second; null: the rate of the channel.',
     }),
     sendingHours: t.field({
       type: Hours,

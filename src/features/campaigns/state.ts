@@ -36,3 +36,9 @@ export function statusAfter(status: CampaignStatus, action: CampaignAction): Cam
   const { from, to } = TRANSITIONS[action];
   return from.includes(status) ? (to ?? status) : undefined;
 }
+
+/** Why an action is not possible, with the statuses in which it is. */
+export function refusalOf(status: CampaignStatus, action: CampaignAction): string {
+  const permitted = new Intl.ListFormat('en', { type: 'disjunction' }).format(TRANSITIONS[action].from);
+  return `Cannot ${action} a campaign that is ${status}. It must be ${permitted}.`;
+}

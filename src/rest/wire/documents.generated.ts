@@ -313,7 +313,7 @@ export type CampaignRecipientState =
   | 'DELIVERED'
   /** The message failed. */
   | 'FAILED'
-  /** The turn has not come. */
+  /** Not examined yet. */
   | 'PENDING'
   /** The message waits to be sent. */
   | 'QUEUED'
@@ -834,7 +834,7 @@ export type CreateCampaignInput = {
   readonly idempotencyKey?: string | null | undefined;
   /** The campaign pauses when a greater share of its messages failed, in percent. Default: 20. */
   readonly maxFailurePercent?: number | null | undefined;
-  /** Rate at which messages are made, 1 to 1000. Default: that of the channel. */
+  /** Messages queued per second, 1 to 1000. Default: the rate of the channel. */
   readonly messagesPerSecond?: number | null | undefined;
   /** Name of the campaign, at most 255 characters. */
   readonly name: string;
@@ -2214,7 +2214,7 @@ export type UpdateCampaignInput = {
   readonly idempotencyKey?: string | null | undefined;
   /** The campaign pauses when a greater share of its messages failed, in percent. Default: 20. */
   readonly maxFailurePercent?: number | null | undefined;
-  /** Rate at which messages are made, 1 to 1000. Default: that of the channel. */
+  /** Messages queued per second, 1 to 1000. Default: the rate of the channel. */
   readonly messagesPerSecond?: number | null | undefined;
   /** Name of the campaign, at most 255 characters. */
   readonly name?: string | null | undefined;

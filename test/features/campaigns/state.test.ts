@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import {
   type CampaignAction,
   type CampaignStatus,
+  refusalOf,
   STATUSES,
   statusAfter,
   TRANSITIONS,
@@ -47,4 +48,13 @@ test('each status but draft is reached, and each that is not final can be left',
     const next = ACTIONS.map(action => statusAfter(status, action)).filter(to => to !== undefined && to !== status);
     expect(next.length > 0).toBe(!FINAL.has(status));
   }
+});
+
+test('a refusal names the action, the status and those in which the action is possible', () => {
+  expect(refusalOf('draft', 'cancel')).toBe(
+    'Cannot cancel a campaign that is draft. It must be scheduled, running, or paused.',
+  );
+  expect(refusalOf('completed', 'start')).toBe(
+    'Cannot start a campaign that is completed. It must be draft or scheduled.',
+  );
 });

@@ -69,7 +69,7 @@ const ProgressType = builder.objectRef<Progress>('CampaignProgress').implement({
     'How far a campaign is. The figures are counted as it happens; a message that was read is also among those sent and delivered.',
   fields: t => ({
     total: t.exposeInt('total', { description: 'Number of recipients.' }),
-    pending: t.exposeInt('pending', { description: 'Recipients whose turn has not come, or who wait.' }),
+    pending: t.exposeInt('pending', { description: 'Recipients that are not examined yet, or wait.' }),
     skipped: t.exposeInt('skipped', { description: 'Recipients who do not get the message.' }),
     sent: t.exposeInt('sent', { description: 'Messages that the network accepted.' }),
     delivered: t.exposeInt('delivered', { description: 'Messages that reached a device.' }),
@@ -103,7 +103,7 @@ const ProgressType = builder.objectRef<Progress>('CampaignProgress').implement({
 });
 
 const STATE_WORDS: Readonly<Record<RecipientState, string>> = {
-  pending: 'The turn has not come.',
+  pending: 'Not examined yet.',
   waiting: 'Waits for a time of day, or for the next attempt.',
   skipped: 'Does not get the message; see `skipReason`.',
   queued: 'The message waits to be sent.',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
+import { codeOf, dataOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
@@ -57,7 +57,11 @@ describe('a campaign', () => {
     await eventually(async () => expect((await countsOf(of)).sent).toBeGreaterThan(0));
     const { campaign } = payloadOf(await of.mutate('pauseCampaign', { id }, 'campaign { status statusCode }'));
     expect(campaign).toEqual({ status: 'PAUSED', statusCode: 'MANUAL' });
-    expect(codeOf(await of.mutate('pauseCampaign', { id }))).toBe('CONFLICT');
+    const again = await of.mutate('pauseCampaign', { id });
+    expect(codeOf(again)).toBe('CONFLICT');
+    expect(userErrorsOf(again)).toMatchObject([
+      { message: 'Cannot pause a campaign that is paused. It must be running.' },
+    ]);
     expect(await sentInAll(of)).toBeLessThan(120);
     await fixture.gateway.database.query('update campaigns set messages_per_second = null where id = $1', [id]);
     dataOf(await of.mutate('resumeCampaign', { id }));
