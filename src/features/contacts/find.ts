@@ -1,5 +1,6 @@
 import { lookupId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
+import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
 import { oneOf } from '../../schema/one-of.ts';
 import { type ContactRow, phoneOf } from './contact.ts';
@@ -14,8 +15,8 @@ export interface ContactIdentifier {
 }
 
 /**
- * Finds a contact by one identifier: the id of a merged contact, and any present number of a person, find the contact that the person
- * is now. @returns null for an unknown or malformed identifier
+ * Finds a contact by one identifier: the id of a merged contact, and any present number or user id of a person, find the contact that
+ * the person is now. @returns null for an unknown or malformed identifier
  * @throws VALIDATION_ERROR unless there is exactly one
  */
 export async function findContact(context: Context, identifier: ContactIdentifier): Promise<ContactRow | null> {
@@ -23,6 +24,10 @@ export async function findContact(context: Context, identifier: ContactIdentifie
   const id = await idOf(context, tenantId, identifier);
   return (id !== undefined && (await findContacts(context.db.read, tenantId, [id])).get(id)) || null;
 }
+
+/** The contact who has a business-scoped user id now. */
+export const contactOfUserId: (db: Db, tenantId: number, userId: string) => Promise<number | undefined> =
+  findUserIdHolder;
 
 async function idOf({ db }: Context, tenantId: number, identifier: ContactIdentifier): Promise<number | undefined> {
   const { field, value } = oneOf(identifier, 'identifier');

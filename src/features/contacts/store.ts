@@ -101,19 +101,22 @@ export async function findEmailHolder(db: Db, tenantId: number, email: string): 
   return row?.id;
 }
 
-/** The contact with a user id of the network; the latest one where portfolios have the same. */
-export async function findUserIdHolder(db: Db, tenantId: number, userId: string): Promise<number | undefined> {
-  const row = await db
+/** The contact who has a business-scoped user id now; the latest one where portfolios have the same. */
+export const findUserIdHolder = async (db: Db, tenantId: number, userId: string): Promise<number | undefined> =>
+  (await selectUserIdHolder(db, tenantId, userId))[0]?.contact_id;
+
+const selectUserIdHolder = compileOnce((db, tenantId: number, userId: string) =>
+  db
     .selectFrom('contact_identities')
     .select('contact_id')
     .where('tenant_id', '=', tenantId)
+    .where('kind', '=', sql.lit('user_id'))
     .where('value', '=', userId)
-    .where('kind', '=', 'user_id')
+    .where('ended_at', 'is', null)
+    .orderBy('started_at', 'desc')
     .orderBy('id', 'desc')
-    .limit(1)
-    .executeTakeFirst();
-  return row?.contact_id;
-}
+    .limit(sql.lit(1)),
+);
 
 /** The identifiers of several contacts, present ones first, then the latest. */
 export async function getIdentitiesOf(

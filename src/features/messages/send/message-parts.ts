@@ -4,6 +4,7 @@ import { callerOf, requireScope, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
 import { type Given, oneOf } from '../../../schema/one-of.ts';
 import { PHONE_ERROR, phoneOf } from '../../contacts/contact.ts';
+import { contactOfUserId } from '../../contacts/find.ts';
 import { templateRequest } from '../../templates/sending/send-template.ts';
 import { getCannedReplies } from '../canned-replies/store.ts';
 import { cardsContent } from '../content/contact-cards.ts';
@@ -14,7 +15,7 @@ import { mediaFields } from './content-fields.ts';
 import type { ContentFields, GivenContent } from './content-schema.ts';
 import type { Recipient } from './recipient.sql.ts';
 import type { SendInput, SendRequest } from './request.ts';
-import { contactOfUserId, conversationOf } from './resolve-recipient.sql.ts';
+import { conversationOf } from './resolve-recipient.sql.ts';
 import { textContent } from './send-text.ts';
 
 /** A recipient as the caller names it. */

@@ -25,15 +25,3 @@ export const conversationOf = async (
   id: number,
 ): Promise<{ readonly contact_id: number; readonly channel_id: number } | undefined> =>
   (await readConversation(db, tenantId, id))[0];
-
-const readUserId = compileOnce((db, tenantId: number, userId: string) => ({
-  compile: () =>
-    sql<{ contact_id: number }>`
-      select contact_id from contact_identities
-      where tenant_id = ${tenantId} and kind = 'user_id' and value = ${userId} and ended_at is null
-      order by started_at desc, id desc limit 1`.compile(db),
-}));
-
-/** The contact who has a business-scoped user id now. */
-export const contactOfUserId = async (db: Db, tenantId: number, userId: string): Promise<number | undefined> =>
-  (await readUserId(db, tenantId, userId))[0]?.contact_id;

@@ -218,3 +218,32 @@ describe('the name of a profile', () => {
     expect(await eventsOf(tenant, 'contact.updated')).toEqual([]);
   });
 });
+
+test('a user id that the network has replaced finds no contact, neither for a read nor for a send', async () => {
+  const tenant = await gateway.addTenant();
+  write(tenant, { userId: 'DE.71' });
+  await read();
+  const [contact] = await contactsOf(tenant);
+  await tell(tenant, 'user_id_update', {
+    user_id_update: [{ user_id: { previous: 'DE.71', current: 'DE.72' }, timestamp: seconds() }],
+  });
+  await read();
+  const found = async (userId: string) =>
+    dataOf(
+      await gateway.graphql(
+        'query ($userId: String!) { contactByIdentifier(identifier: { userId: $userId }) { databaseId } }',
+        { userId },
+        tenant.token,
+      ),
+    ).contactByIdentifier;
+  const sent = (userId: string) =>
+    gateway.graphql(
+      'mutation ($to: String!) { sendMessage(input: { to: { userId: $to }, content: { text: { body: "Hi" } } }) { message { contactId } userErrors { code message path } } }',
+      { to: userId },
+      tenant.token,
+    );
+  expect(await found('DE.72')).toEqual({ databaseId: String(contact?.id) });
+  expect(payloadOf(await sent('DE.72')).message).toEqual({ contactId: String(contact?.id) });
+  expect(codeOf(await sent('DE.71'))).toBe('VALIDATION_ERROR');
+  expect(await found('DE.71')).toBeNull();
+});
