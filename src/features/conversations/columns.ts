@@ -22,3 +22,16 @@ export const CONVERSATION_ROW = sql.raw(CONVERSATION_COLUMNS.map(column => `v.${
 /** First assignee of a conversation: the staff member of its contact, else the account's default. */
 export const firstAssignee = (tenantId: number, ofContact: RawBuilder<number | null>): RawBuilder<number | null> =>
   sql`coalesce(${ofContact}, (select n.default_assignee_id from tenants n where n.tenant_id = ${tenantId}))`;
+
+/**
+ * The id of a conversation, or of the one that merges have folded it into. The lateral join has one plan: a hash join would read all
+ * merges of the tenant where statistics are of an empty table.
+ */
+export const currentConversationId = (tenantId: number, id: number): RawBuilder<number> => sql`(
+  with recursive f (id, depth) as (
+    select ${id}::bigint, 0
+    union all
+    select n.kept_id, f.depth + 1 from f cross join lateral (
+      select c.kept_id from conversation_merges c where c.tenant_id = ${tenantId} and c.former_id = f.id offset 0) n
+  )
+  select f.id from f order by f.depth desc limit 1)`;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import { firstAssignee, PUBLIC_CONVERSATION } from './columns.ts';
+import { currentConversationId, firstAssignee, PUBLIC_CONVERSATION } from './columns.ts';
 import type { ConversationStatus, PublicConversation } from './conversation.ts';
 
 /**
@@ -143,7 +143,7 @@ export async function resolveConversation(
         select c.kept_id from conversation_merges c where c.tenant_id = ${tenantId} and c.former_id = f.id offset 0) n
     )
     select ${PUBLIC_CONVERSATION} from conversations v
-    where v.tenant_id = ${tenantId} and v.id = (select f.id from f order by f.depth desc limit 1)`.execute(db);
+    where v.tenant_id = ${tenantId} and v.id = ${currentConversationId(tenantId, id)}`.execute(db);
   return rows[0];
 }
 
