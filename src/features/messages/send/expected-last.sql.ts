@@ -5,7 +5,7 @@ import type { Db } from '../../../database/database.ts';
 import { DAY } from '../../../platform/clock.ts';
 
 /** Locks a contact as accepting a message to it does. */
-export async function lockContact(trx: Db, tenantId: number, id: number): Promise<void> {
+export async function lockContactForSend(trx: Db, tenantId: number, id: number): Promise<void> {
   await trx
     .selectFrom('contacts')
     .select('id')

@@ -7,7 +7,7 @@ import type { Context } from '../../../schema/context.ts';
 import { messageLoader } from '../loaders.ts';
 import { getMessages } from '../messages.sql.ts';
 import type { DecidedSend } from './decide.ts';
-import { findAnswerAfter, lockContact } from './expected-last.sql.ts';
+import { findAnswerAfter, lockContactForSend } from './expected-last.sql.ts';
 import { NOT_IN_CONVERSATION } from './quote.ts';
 import type { SendInput } from './request.ts';
 
@@ -42,7 +42,7 @@ export async function requireUnanswered(context: Context, trx: Db, { prepared, t
   const expected = prepared.input.expectedLastMessageId;
   if (expected == null || !('contactId' in to) || to.conversationId === null) return;
   const tenantId = tenantOf(context);
-  await lockContact(trx, tenantId, to.contactId);
+  await lockContactForSend(trx, tenantId, to.contactId);
   const answerId = await findAnswerAfter(trx, tenantId, to.conversationId, expected, prepared.author);
   if (answerId === undefined) return;
   const [answer] = await getMessages(trx, tenantId, [answerId]);
