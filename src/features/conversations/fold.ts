@@ -2,18 +2,24 @@ import type { NewEvent } from '../../core/events.ts';
 import type { Db } from '../../database/database.ts';
 import { monthOf } from '../tenancy/usage/month.ts';
 import { type ConversationStatus, type PublicConversation, previousState } from './conversation.ts';
-import { foldMessages, type LockedConversation, lockThreads, type MessageFold, type Thread } from './state.sql.ts';
+import {
+  applyFolds,
+  type ConversationKey,
+  type LockedConversation,
+  lockOrInsertConversations,
+  type MessageFold,
+} from './state.sql.ts';
 
 /**
- * Locks the conversations of threads, and creates those that are missing. Lock order: contacts, conversations by id.
+ * Locks the conversations of contacts on channels, and creates those that are missing. Lock order: contacts, conversations by id.
  * @returns those of deleted contacts are missing
  */
-export const openThreads = (
+export const lockOrCreateConversations = (
   trx: Db,
   tenantId: number,
-  threads: readonly Thread[],
+  keys: readonly ConversationKey[],
   nowMs: number,
-): Promise<LockedConversation[]> => lockThreads(trx, tenantId, threads, monthOf(nowMs));
+): Promise<LockedConversation[]> => lockOrInsertConversations(trx, tenantId, keys, monthOf(nowMs));
 
 /** Input of the fold: one message. */
 export interface FoldedMessage {
@@ -90,7 +96,7 @@ export async function foldInbound(
       status: reopened === status ? null : reopened,
     };
   });
-  return fold(trx, tenantId, folds, nowMs);
+  return applyById(trx, tenantId, folds, nowMs);
 }
 
 /** A message that the business sent with its phone app or another system, or that is from before the number was connected. */
@@ -122,17 +128,17 @@ export async function foldExternal(
       status: isAnswered && before.get(id)?.status === 'pending' ? 'open' : null,
     };
   });
-  return fold(trx, tenantId, folds, nowMs);
+  return applyById(trx, tenantId, folds, nowMs);
 }
 
-async function fold(
+async function applyById(
   trx: Db,
   tenantId: number,
   folds: readonly MessageFold[],
   nowMs: number,
 ): Promise<Map<number, PublicConversation>> {
   if (folds.length === 0) return new Map();
-  const rows = await foldMessages(trx, tenantId, folds, new Date(nowMs).toISOString());
+  const rows = await applyFolds(trx, tenantId, folds, new Date(nowMs).toISOString());
   return new Map(rows.map(row => [row.id, row]));
 }
 

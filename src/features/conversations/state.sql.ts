@@ -8,8 +8,8 @@ import type { ConversationStatus, PublicConversation } from './conversation.ts';
  * counters of the month. Lock order of several conversations: by id, in one statement.
  */
 
-/** A contact on a channel. */
-export interface Thread {
+/** A contact on a channel, and the initial state of a conversation that is created for them. */
+export interface ConversationKey {
   readonly channelId: number;
   readonly contactId: number;
   /** Of a conversation that is created. */
@@ -28,25 +28,25 @@ export interface LockedConversation extends PublicConversation {
 }
 
 /**
- * Locks the conversations of threads and creates those that are missing, for the assignee of their contact or of the account. A conversation that
+ * Locks the conversations of contacts on channels and creates those that are missing, for the assignee of their contact or of the account. A conversation that
  * exists is not written, because the messages that follow update it once.
  * @param month first day of the month, for `is_counted`
  * @returns those of deleted contacts are missing
  */
-export async function lockThreads(
+export async function lockOrInsertConversations(
   trx: Db,
   tenantId: number,
-  threads: readonly Thread[],
+  keys: readonly ConversationKey[],
   month: string,
 ): Promise<LockedConversation[]> {
-  const contactIds = threads.map(({ contactId }) => contactId);
+  const contactIds = keys.map(({ contactId }) => contactId);
   const { rows } = await sql<LockedConversation>`
     with p as materialized (
       select id, assigned_id from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[]) order by id for no key update
     ), t as materialized (
       select distinct on (t.contact_id, t.channel_id) t.contact_id, t.channel_id, t.status, t.past_activity_at, p.assigned_id
-      from p join unnest(${contactIds}::bigint[], ${threads.map(({ channelId }) => channelId)}::bigint[], ${threads.map(({ status }) => status)}::text[],
-        ${threads.map(({ pastActivityAt }) => pastActivityAt ?? null)}::timestamptz[]) as t (contact_id, channel_id, status, past_activity_at) on t.contact_id = p.id
+      from p join unnest(${contactIds}::bigint[], ${keys.map(({ channelId }) => channelId)}::bigint[], ${keys.map(({ status }) => status)}::text[],
+        ${keys.map(({ pastActivityAt }) => pastActivityAt ?? null)}::timestamptz[]) as t (contact_id, channel_id, status, past_activity_at) on t.contact_id = p.id
       order by t.contact_id, t.channel_id
     ), found as materialized (
       select v.* from t join conversations v on v.tenant_id = ${tenantId} and v.contact_id = t.contact_id and v.channel_id = t.channel_id
@@ -93,7 +93,7 @@ export interface MessageFold {
  * Writes what messages change: one update of each conversation, HOT within ten minutes of activity while the page has room. The
  * conversations have been locked. @returns them as they are now
  */
-export async function foldMessages(
+export async function applyFolds(
   trx: Db,
   tenantId: number,
   folds: readonly MessageFold[],
@@ -136,12 +136,6 @@ export async function resolveConversation(
   id: number,
 ): Promise<PublicConversation | undefined> {
   const { rows } = await sql<PublicConversation>`
-    with recursive f (id, depth) as (
-      select ${id}::bigint, 0
-      union all
-      select n.kept_id, f.depth + 1 from f cross join lateral (
-        select c.kept_id from conversation_merges c where c.tenant_id = ${tenantId} and c.former_id = f.id offset 0) n
-    )
     select ${PUBLIC_CONVERSATION} from conversations v
     where v.tenant_id = ${tenantId} and v.id = ${currentConversationId(tenantId, id)}`.execute(db);
   return rows[0];

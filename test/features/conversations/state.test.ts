@@ -5,7 +5,7 @@ import type { Db } from '../../../src/database/database.ts';
 import type { PublicConversation } from '../../../src/features/conversations/conversation.ts';
 import { foldInbound } from '../../../src/features/conversations/fold.ts';
 import { wakeSnoozed } from '../../../src/features/conversations/housekeeping.ts';
-import { lockThreads } from '../../../src/features/conversations/state.sql.ts';
+import { lockOrInsertConversations } from '../../../src/features/conversations/state.sql.ts';
 import { insertOutbound, type NewMessage } from '../../../src/features/messages/send/accept.sql.ts';
 import { dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
@@ -261,7 +261,7 @@ test('the messages of a webhook, and each send, cost one HOT update within ten m
     // What the connection has not reported of earlier transactions is among them.
     const before = await updatesOf(trx);
     for (let round = 0; round < ROUNDS; round += 1) {
-      const locked = await lockThreads(trx, harness.tenant.id, [thread], MONTH);
+      const locked = await lockOrInsertConversations(trx, harness.tenant.id, [thread], MONTH);
       const messages = [1, 2, 3].map(second => ({
         id: newIdAt(nowMs + round * 10_000 + second),
         conversation_id: Number(row.id),

@@ -19,10 +19,10 @@ import { CONVERSATIONS } from '../../../src/features/conversations/list.ts';
 import { type PublicOwnership, reclaimThreads, writeOwners } from '../../../src/features/conversations/owners.sql.ts';
 import { listConversations } from '../../../src/features/conversations/page.sql.ts';
 import {
-  foldMessages,
+  applyFolds,
   getConversations,
   type LockedConversation,
-  lockThreads,
+  lockOrInsertConversations,
   resolveConversation,
 } from '../../../src/features/conversations/state.sql.ts';
 import { countMatching, lockMatching } from '../../../src/features/conversations/update-many.sql.ts';
@@ -69,7 +69,7 @@ const CONVERSATION = {
 test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => getConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => resolveConversation(db, 1, 1))).toEqual(CONVERSATION);
-  expect(await describeColumns(database.url, db => foldMessages(db, 1, [], AT))).toEqual(CONVERSATION);
+  expect(await describeColumns(database.url, db => applyFolds(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => unassignSome(db, 1, 1, 1))).toEqual(CONVERSATION);
@@ -87,7 +87,7 @@ test('conversations are described as their row type says', async () => {
     await describeColumns(database.url, db => writeTags(db, 1, [1], { added: [1], removed: [2] })),
   ).toBeUndefined();
   const threads = [{ channelId: 1, contactId: 1, status: 'open' as const }];
-  expect(await describeColumns(database.url, db => lockThreads(db, 1, threads, '2026-11-01'))).toEqual({
+  expect(await describeColumns(database.url, db => lockOrInsertConversations(db, 1, threads, '2026-11-01'))).toEqual({
     ...CONVERSATION,
     is_new: 'boolean',
     is_with_bot: 'boolean',

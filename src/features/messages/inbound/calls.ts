@@ -4,7 +4,7 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { countryOfPerson } from '../../../platform/phone-country.ts';
-import { type ExternalFold, foldExternal, openThreads, threadEvents } from '../../conversations/fold.ts';
+import { type ExternalFold, foldExternal, lockOrCreateConversations, threadEvents } from '../../conversations/fold.ts';
 import { getMessages } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { type CallRow, insertExternalMessages, lockCalls, writeCalls } from './external-messages.sql.ts';
@@ -100,7 +100,7 @@ export async function applyCalls(
 
 async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUpdate[], nowMs: number): Promise<void> {
   if (updates.length === 0) return;
-  const conversations = await openThreads(
+  const conversations = await lockOrCreateConversations(
     trx,
     tenantId,
     updates.map(({ channelId, contactId }) => ({ channelId, contactId, status: 'open' })),

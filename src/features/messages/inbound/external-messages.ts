@@ -4,7 +4,13 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { countryOfPerson } from '../../../platform/phone-country.ts';
-import { changedEvents, type ExternalFold, foldExternal, openThreads, threadEvents } from '../../conversations/fold.ts';
+import {
+  changedEvents,
+  type ExternalFold,
+  foldExternal,
+  lockOrCreateConversations,
+  threadEvents,
+} from '../../conversations/fold.ts';
 import { queueReceived } from '../content/media/keeping/queue-received.ts';
 import { contentObject, type MessageRow } from '../message.ts';
 import { payloadsOf } from '../people.sql.ts';
@@ -43,7 +49,7 @@ export async function storeExternalMessages(
       ? { status: 'open' as const }
       : { status: 'closed' as const, pastActivityAt: sentAtOf(update, arrivedMs) }),
   }));
-  const conversations = await openThreads(
+  const conversations = await lockOrCreateConversations(
     trx,
     tenantId,
     threads.sort((a, b) => b.status.localeCompare(a.status)),

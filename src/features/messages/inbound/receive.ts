@@ -8,7 +8,7 @@ import { recordConsent } from '../../contacts/consent/record.ts';
 import { senderOf } from '../../contacts/recognition/apply-updates.ts';
 import { resolveContacts } from '../../contacts/resolve-contacts.ts';
 import type { PublicConversation } from '../../conversations/conversation.ts';
-import { foldInbound, type InboundFold, openThreads, threadEvents } from '../../conversations/fold.ts';
+import { foldInbound, type InboundFold, lockOrCreateConversations, threadEvents } from '../../conversations/fold.ts';
 import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
 import { countConversations } from '../../tenancy/usage/count.ts';
 import { monthOf } from '../../tenancy/usage/month.ts';
@@ -70,7 +70,7 @@ export async function receiveMessages(
   });
   const inPrivate = addressed.filter(({ groupChatId }) => groupChatId === undefined);
   const month = monthOf(nowMs);
-  const locked = await openThreads(
+  const locked = await lockOrCreateConversations(
     trx,
     tenantId,
     inPrivate.map(({ channelId, contactId }) => ({ channelId, contactId, status: 'open' })),
