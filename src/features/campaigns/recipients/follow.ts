@@ -86,7 +86,7 @@ async function* states(
         });
         const waiting = new AbortController();
         const late = sleep(LATE_READ_MS, 'late' as const, { signal: waiting.signal }).catch(() => 'late' as const);
-        const next = rounds <= 0 ? await Promise.race([change, ended, late]) : 'later';
+        const next = await Promise.race([change, ended, late]);
         waiting.abort();
         if (next === 'ended') return;
       }
