@@ -51,6 +51,10 @@ export interface EventBus {
    * because no one subscribed to them.
    */
   since(tenantId: number, filter: EventFilter, position: Cursor): readonly LoggedEvent[] | undefined;
+  /**
+   * Waits for the first outcome of a message among the events read from now on: call it before the message is accepted. Resolves to
+   * undefined after `timeoutMs` and on `cancel`, and never rejects.
+   */
   awaitOutcome(tenantId: number, messageId: string, timeoutMs: number): PendingOutcome;
   /** Called after each batch with the event types in it. @returns a function that unsubscribes */
   onRead(listener: (types: ReadonlySet<EventType>) => void): () => void;

@@ -64,7 +64,8 @@ const UNNEEDED_PAUSE_MS = 500;
 export async function runReader(resources: ReaderResources, reader: LogReader, signal: AbortSignal): Promise<number> {
   const { db, lanes, signals } = resources;
   while (!signal.aborted) {
-    // Taken before it is known whether the reader is needed: events below were committed before whatever is then not seen.
+    // Read before `isNeeded`: an endpoint it does not see was committed after all events below this horizon, so skipping them loses
+    // nothing.
     const horizon = resources.horizon.position;
     const consumed = await db.transaction(async trx => {
       const after = await lockReader(trx, reader.name);
