@@ -2,8 +2,8 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
 import {
   byIndex,
-  type Claimed,
   cancelDeliveries,
+  type DueDelivery,
   type ErasedDelivery,
   enqueueEvents,
   nextDeliveries,
@@ -83,13 +83,13 @@ test('the next deliveries are described as their row type says', async () => {
     event_type: 'text',
     is_test: 'boolean',
     attempts: 'integer',
-    tries: 'integer',
+    attempts_since_queued: 'integer',
     next_attempt_at: 'timestamp with time zone',
     created_at: 'timestamp with time zone',
     payload: 'jsonb',
     occurred_at: 'timestamp with time zone',
     is_sandbox: 'boolean',
-  } satisfies ColumnsOf<Claimed>);
+  } satisfies ColumnsOf<DueDelivery>);
 });
 
 test('erased deliveries are described as their row type says', async () => {

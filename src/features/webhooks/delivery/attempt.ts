@@ -18,7 +18,7 @@ export interface Ready {
   /** Number of attempts made. */
   readonly attempts: number;
   /** Number of attempts since it was queued or replayed. */
-  readonly tries: number;
+  readonly attempts_since_queued: number;
   readonly created_at: string;
   readonly payload: JsonObject;
   readonly occurred_at: string;
@@ -30,7 +30,7 @@ export interface Attempted {
   /** Without times: the database sets them when the attempt is recorded. */
   readonly delivery: AttemptedDelivery;
   readonly attempt: PublicAttempt;
-  readonly tries: number;
+  readonly attemptsSinceQueued: number;
   readonly verdict: Verdict;
   readonly timedOut: boolean;
 }
@@ -75,8 +75,13 @@ export async function attemptDelivery(
     mayCall: () => lane.mayCall(),
   });
   if (outcome.kind === 'closed' || outcome.kind === 'withheld') return undefined;
-  const tries = ready.tries + 1;
-  const verdict = judge(outcome, { tries, isTest: ready.is_test, nowMs: clock.now(), jitter: Math.random() });
+  const attemptsSinceQueued = ready.attempts_since_queued + 1;
+  const verdict = judge(outcome, {
+    attemptsSinceQueued,
+    isTest: ready.is_test,
+    nowMs: clock.now(),
+    jitter: Math.random(),
+  });
   metrics.webhookAttempts.inc({ outcome: verdict.status === 'pending' ? 'retried' : verdict.status });
   if (ready.attempts === 0) metrics.webhookLag.observe(Math.max(0, startMs - Date.parse(ready.created_at)) / SECOND);
   return {
@@ -99,7 +104,7 @@ export async function attemptDelivery(
       response: outcome.kind === 'answer' ? storableText(outcome.body) : null,
       error: verdict.error,
     },
-    tries,
+    attemptsSinceQueued,
     verdict,
     timedOut: outcome.kind === 'failure' && outcome.timedOut,
   };

@@ -4,16 +4,16 @@ import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { EndpointQueue } from '../endpoints/endpoint-queue.ts';
 import { DISABLED } from '../endpoints/target.ts';
-import type { EndpointPlace, HealthChange } from '../endpoints/targets.sql.ts';
+import type { EndpointRef, HealthChange } from '../endpoints/targets.sql.ts';
 import { AttemptWriter } from '../log/attempt-writer.ts';
 import { type Attempted, attemptDelivery } from './attempt.ts';
 import { ENDPOINTS, endpointKey } from './lane.ts';
 import {
   byIndex,
-  type Claimed,
+  type DueDelivery,
   endEventless,
   endWaiting,
-  LOOK,
+  SCAN_LIMIT,
   type WaitingEndpoint,
   waitingEndpoints,
 } from './queue.sql.ts';
@@ -31,7 +31,7 @@ const LINGER_MS = 2 * SECOND;
 const MIN_SCAN_PAUSE_MS = 20;
 const SCAN_PAUSE_FACTOR = 4;
 /** Back-off of an endpoint after an internal error in its deliveries. */
-const HOLD_MS = 5 * SECOND;
+const BACK_OFF_MS = 5 * SECOND;
 /** Deliveries ended in one statement. */
 const END_BATCH = 1_000;
 
@@ -40,7 +40,7 @@ export function deliver(resources: Resources): Drain {
   // Of all shards: a cache of this size allocates 0.4 MB before it holds anything.
   const endpoints = {
     slow: new LRUCache<string, true>({ max: 10_000 }),
-    held: new LRUCache<string, true>({ max: 10_000, ttl: HOLD_MS }),
+    backingOff: new LRUCache<string, true>({ max: 10_000, ttl: BACK_OFF_MS }),
   };
   return async lane => {
     const run = new ShardRun(resources, lane, endpoints);
@@ -55,33 +55,33 @@ export function deliver(resources: Resources): Drain {
   };
 }
 
-const NOWHERE = { tenantId: 0, endpointId: 0 };
+const BEFORE_ALL = { tenantId: 0, endpointId: 0 };
 
 class ShardRun {
   readonly #resources: Resources;
   readonly #lane: Lane;
   readonly #shard: number;
   readonly #slow: LRUCache<string, true>;
-  readonly #held: LRUCache<string, true>;
+  readonly #backingOff: LRUCache<string, true>;
   readonly #attempts: AttemptWriter;
   readonly #refiller: Refiller;
   readonly #queues = new Map<string, EndpointQueue>();
   readonly #work = new Set<Promise<void>>();
   /** The endpoint after which the next scan begins. */
-  #behind = NOWHERE;
+  #scanAfter = BEFORE_ALL;
   #slowOnes = 0;
   #changed = Promise.withResolvers<void>();
 
   constructor(
     resources: Resources,
     lane: Lane,
-    { slow, held }: Readonly<Record<'slow' | 'held', LRUCache<string, true>>>,
+    { slow, backingOff }: Readonly<Record<'slow' | 'backingOff', LRUCache<string, true>>>,
   ) {
     this.#resources = resources;
     this.#lane = lane;
     this.#shard = Number(lane.key);
     this.#slow = slow;
-    this.#held = held;
+    this.#backingOff = backingOff;
     this.#attempts = new AttemptWriter(resources);
     this.#refiller = new Refiller(resources, this.#shard);
   }
@@ -121,27 +121,27 @@ class ShardRun {
    */
   async #scan(): Promise<number | undefined> {
     const { db } = this.#resources;
-    const begin = this.#behind;
-    const waiting = (behind: typeof NOWHERE) => byIndex(db, trx => waitingEndpoints(trx, this.#shard, behind));
+    const begin = this.#scanAfter;
+    const waiting = (after: EndpointRef) => byIndex(db, trx => waitingEndpoints(trx, this.#shard, after));
     const rows = await waiting(begin);
-    const isWhole = rows.length < LOOK;
+    const isWhole = rows.length < SCAN_LIMIT;
     // A scan that began in the middle of the shard wraps around.
-    if (begin !== NOWHERE && isWhole) rows.push(...(await waiting(NOWHERE)));
+    if (begin !== BEFORE_ALL && isWhole) rows.push(...(await waiting(BEFORE_ALL)));
     const last = rows.at(-1);
-    this.#behind = isWhole || !last ? NOWHERE : { tenantId: last.tenant_id, endpointId: last.endpoint_id };
+    this.#scanAfter = isWhole || !last ? BEFORE_ALL : { tenantId: last.tenant_id, endpointId: last.endpoint_id };
     let nextMs = isWhole ? undefined : 0;
-    let begun = begin;
+    let lastStarted = begin;
     for (const row of rows) {
       const key = endpointKey(row.tenant_id, row.endpoint_id);
-      if (this.#queues.has(key) || this.#held.has(key)) continue;
+      if (this.#queues.has(key) || this.#backingOff.has(key)) continue;
       const dueMs = row.due_in_ms;
       if (dueMs > 0 && row.is_live) nextMs = Math.min(nextMs ?? dueMs, dueMs);
       else if (this.#queues.size >= MAX_ENDPOINTS || (this.#slow.has(key) && this.#slowOnes >= MAX_SLOW)) {
         // The next scan continues after the last endpoint that got a place, so that all get their turn.
-        this.#behind = begun;
+        this.#scanAfter = lastStarted;
         if (this.#queues.size >= MAX_ENDPOINTS) break;
       } else {
-        begun = { tenantId: row.tenant_id, endpointId: row.endpoint_id };
+        lastStarted = { tenantId: row.tenant_id, endpointId: row.endpoint_id };
         this.#begin(row, key);
       }
     }
@@ -155,7 +155,7 @@ class ShardRun {
     if (isSlow) this.#slowOnes += 1;
     const work = this.#run(queue)
       .catch(error => {
-        this.#held.set(key, true);
+        this.#backingOff.set(key, true);
         this.#resources.log.error(
           { err: error, endpoint: key },
           'deliveries to an endpoint failed on an internal error; trying again later',
@@ -198,7 +198,7 @@ class ShardRun {
   /** @returns undefined if the attempt was not made or not finished; otherwise `written` resolves when it is recorded */
   async #attempt(
     queue: EndpointQueue,
-    { payload, occurred_at, ...claimed }: Claimed,
+    { payload, occurred_at, ...claimed }: DueDelivery,
   ): Promise<{ written: Promise<void> } | undefined> {
     const { open } = queue;
     if (!open) return undefined;
@@ -233,7 +233,7 @@ class ShardRun {
  * @param endpoint `failingForMs` counts from the first failure after the last success, by the database's clock
  */
 function changeOfHealth(
-  { tenantId, endpointId, failingForMs }: EndpointPlace & { readonly failingForMs: number | null },
+  { tenantId, endpointId, failingForMs }: EndpointRef & { readonly failingForMs: number | null },
   { delivery, verdict }: Attempted,
 ): HealthChange | undefined {
   if (delivery.is_test) return undefined;

@@ -4,7 +4,7 @@ import { anyIn, anyOf, anyTenantHas, clockTime, isoTime } from '../../../databas
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { JsonObject } from '../../../platform/json.ts';
-import type { EndpointPlace } from '../endpoints/targets.sql.ts';
+import type { EndpointRef } from '../endpoints/targets.sql.ts';
 import type { AttemptedDelivery, PublicAttempt } from '../log/delivery.ts';
 import { SHARDS } from './lane.ts';
 
@@ -73,7 +73,7 @@ export interface WaitingEndpoint {
 }
 
 /** Endpoints visited per statement; a shard with more continues after the last one. */
-export const LOOK = 2_000;
+export const SCAN_LIMIT = 2_000;
 
 /**
  * Lists the endpoints of a shard that have queued deliveries, with the due time of the first one. Steps from endpoint to endpoint
@@ -81,11 +81,7 @@ export const LOOK = 2_000;
  *
  * @param trx the transaction of `byIndex`
  */
-export async function waitingEndpoints(
-  trx: Db,
-  shard: number,
-  behind: { readonly tenantId: number; readonly endpointId: number },
-): Promise<WaitingEndpoint[]> {
+export async function waitingEndpoints(trx: Db, shard: number, scanAfter: EndpointRef): Promise<WaitingEndpoint[]> {
   const next = (after: RawBuilder<unknown>) => sql`
     select d.tenant_id, d.endpoint_id, d.next_attempt_at from webhook_deliveries d
     where d.status = 'pending' and d.shard = ${shard} and (d.tenant_id, d.endpoint_id) > (${after})
@@ -93,13 +89,13 @@ export async function waitingEndpoints(
   const { rows } = await sql<WaitingEndpoint>`
     /* cross-tenant: a shard delivers for all tenants */
     with recursive waiting as (
-      (${next(sql`${behind.tenantId}::bigint, ${behind.endpointId}::bigint`)})
+      (${next(sql`${scanAfter.tenantId}::bigint, ${scanAfter.endpointId}::bigint`)})
       union all
       select n.* from waiting w cross join lateral (${next(sql`w.tenant_id, w.endpoint_id`)}) n
     )
     select w.tenant_id, w.endpoint_id, extract(epoch from w.next_attempt_at - clock_timestamp())::float8 * 1000 as due_in_ms,
       coalesce(e.enabled, false) as is_live
-    from (select * from waiting limit ${LOOK}) w
+    from (select * from waiting limit ${SCAN_LIMIT}) w
     left join webhook_endpoints e on e.tenant_id = w.tenant_id and e.id = w.endpoint_id
     order by w.tenant_id, w.endpoint_id`.execute(trx);
   return rows;
@@ -134,7 +130,7 @@ export const accountBacklog: Backlog = tenantId => sql`
   select tenant_id, tenant_id::text as key, count(*) as count, min(created_at) as oldest_at
   from webhook_deliveries where ${inAccount(tenantId)} and status = 'pending' group by tenant_id`;
 
-export interface Claimed {
+export interface DueDelivery {
   readonly tenant_id: number;
   readonly id: string;
   readonly endpoint_id: number;
@@ -142,7 +138,7 @@ export interface Claimed {
   readonly event_type: string;
   readonly is_test: boolean;
   readonly attempts: number;
-  readonly tries: number;
+  readonly attempts_since_queued: number;
   readonly next_attempt_at: string;
   readonly created_at: string;
   /** Null if the event is no longer in the log. */
@@ -152,8 +148,8 @@ export interface Claimed {
 }
 
 /** The endpoint to fetch for, and the row of its queue to continue after. */
-export interface Wanted extends EndpointPlace {
-  readonly behind: { readonly at: string; readonly id: string } | undefined;
+export interface Wanted extends EndpointRef {
+  readonly after: { readonly at: string; readonly id: string } | undefined;
 }
 
 const NIL = '00000000-0000-0000-0000-000000000000';
@@ -169,15 +165,15 @@ export async function nextDeliveries(
   shard: number,
   wanted: readonly Wanted[],
   limit: number,
-): Promise<Claimed[]> {
-  const { rows } = await sql<Claimed>`
+): Promise<DueDelivery[]> {
+  const { rows } = await sql<DueDelivery>`
     /* cross-tenant: a shard delivers for all tenants, each endpoint by both of its keys */
     select d.*, e.payload, e.occurred_at, c.is_sandbox
     from unnest(${wanted.map(one => one.tenantId)}::bigint[], ${wanted.map(one => one.endpointId)}::bigint[],
-                ${wanted.map(one => one.behind?.at ?? '-infinity')}::timestamptz[], ${wanted.map(one => one.behind?.id ?? NIL)}::uuid[])
+                ${wanted.map(one => one.after?.at ?? '-infinity')}::timestamptz[], ${wanted.map(one => one.after?.id ?? NIL)}::uuid[])
       as w (tenant_id, endpoint_id, after_at, after_id)
     cross join lateral (
-      select q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.is_test, q.attempts, q.tries, q.next_attempt_at, q.created_at
+      select q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.is_test, q.attempts, q.tries as attempts_since_queued, q.next_attempt_at, q.created_at
       from webhook_deliveries q
       where q.status = 'pending' and q.shard = ${shard} and q.tenant_id = w.tenant_id and q.endpoint_id = w.endpoint_id
         and q.next_attempt_at <= clock_timestamp() and (q.next_attempt_at, q.id) > (w.after_at, w.after_id)
@@ -199,7 +195,7 @@ export interface Recorded {
    */
   readonly delivery: AttemptedDelivery;
   readonly attempt: PublicAttempt;
-  readonly tries: number;
+  readonly attempts_since_queued: number;
   /** Milliseconds until the next attempt; null if there is none. */
   readonly retry_ms: number | null;
 }
@@ -222,7 +218,7 @@ export async function recordAttempts(trx: Db, recorded: readonly Recorded[]): Pr
         (r.value -> 'attempt' -> 'number')::integer as number
       from jsonb_array_elements(${JSON.stringify(recorded)}::jsonb) with ordinality as r, (select clock_timestamp() as now) n
     ), done as (
-      update webhook_deliveries d set attempts = g.number, tries = (g.value -> 'tries')::integer,
+      update webhook_deliveries d set attempts = g.number, tries = (g.value -> 'attempts_since_queued')::integer,
         response_status = (g.value -> 'attempt' ->> 'status')::integer,
         -- The contact was erased during the attempt: no retry, and the response is not stored.
         status = case when d.erased_at is not null and o.status = 'pending' then d.status else o.status end,
@@ -240,7 +236,7 @@ export async function recordAttempts(trx: Db, recorded: readonly Recorded[]): Pr
         as a (number integer, at timestamptz, status integer, duration_ms integer, response text, error text)
     )
     insert into events (tenant_id, id, type, payload, contact_id)
-    select d.tenant_id, uuid_v7(statement_timestamp(), d.ordinality), 'webhook.delivery_attempted', d.value - '{tenant_id,tries,retry_ms}'::text[], d.contact_id
+    select d.tenant_id, uuid_v7(statement_timestamp(), d.ordinality), 'webhook.delivery_attempted', d.value - '{tenant_id,attempts_since_queued,retry_ms}'::text[], d.contact_id
     from done d order by d.ordinality`.execute(trx);
 }
 

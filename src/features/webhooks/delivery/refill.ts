@@ -3,12 +3,13 @@ import type { EndpointQueue } from '../endpoints/endpoint-queue.ts';
 import { openTarget } from '../endpoints/target.ts';
 import { findTargets } from '../endpoints/targets.sql.ts';
 import { endpointKey } from './lane.ts';
-import { byIndex, type Claimed, nextDeliveries } from './queue.sql.ts';
+import { byIndex, type DueDelivery, nextDeliveries } from './queue.sql.ts';
 
-/** Deliveries fetched for one endpoint at once, and for all endpoints together. */
-const PER_ENDPOINT = 100;
-const TOGETHER = 1_000;
-const AT_LEAST = 4;
+/** Deliveries fetched for one endpoint at once; fewer for each if there are many endpoints. */
+const MAX_PER_ENDPOINT = 100;
+const MIN_PER_ENDPOINT = 4;
+/** Deliveries fetched for all endpoints together. */
+const MAX_TOTAL = 1_000;
 
 /** Fetches the next deliveries of a shard's endpoints, with two statements for all concurrent requests. */
 export class Refiller {
@@ -47,10 +48,10 @@ export class Refiller {
   async #fill(): Promise<void> {
     const { db, secrets } = this.#resources;
     const beganAt = performance.now();
-    const queues = [...this.#waiting].slice(0, TOGETHER / AT_LEAST);
+    const queues = [...this.#waiting].slice(0, MAX_TOTAL / MIN_PER_ENDPOINT);
     for (const [queue] of queues) this.#waiting.delete(queue);
     const wanted = queues.flatMap(([queue]) => queue.wanted ?? []);
-    const limit = Math.min(PER_ENDPOINT, Math.max(AT_LEAST, Math.floor(TOGETHER / wanted.length)));
+    const limit = Math.min(MAX_PER_ENDPOINT, Math.max(MIN_PER_ENDPOINT, Math.floor(MAX_TOTAL / wanted.length)));
     try {
       const [targets, rows] = await Promise.all([
         findTargets(
@@ -60,7 +61,7 @@ export class Refiller {
         wanted.length > 0 ? byIndex(db, trx => nextDeliveries(trx, this.#shard, wanted, limit)) : [],
       ]);
       const byKey = new Map(targets.map(target => [endpointKey(target.tenant_id, target.id), target]));
-      const deliveries = Map.groupBy<string, Claimed>(rows, row => endpointKey(row.tenant_id, row.endpoint_id));
+      const deliveries = Map.groupBy<string, DueDelivery>(rows, row => endpointKey(row.tenant_id, row.endpoint_id));
       const wanting = new Set(wanted.map(one => endpointKey(one.tenantId, one.endpointId)));
       for (const [queue] of queues) {
         try {

@@ -22,13 +22,17 @@ const JITTER = 0.1;
 const MAX_RETRY_AFTER_MS = DAY;
 
 /**
- * @param tries attempts so far, the failed one included
+ * @param attemptsSinceQueued including the failed one
  * @param retryAfterMs the receiver's `Retry-After`
  * @param jitter from 0 to 1
  * @returns undefined after the last attempt
  */
-export function retryDelayMs(tries: number, retryAfterMs: number | undefined, jitter: number): number | undefined {
-  const delay = RETRY_DELAYS_MS[tries - 1];
+export function retryDelayMs(
+  attemptsSinceQueued: number,
+  retryAfterMs: number | undefined,
+  jitter: number,
+): number | undefined {
+  const delay = RETRY_DELAYS_MS[attemptsSinceQueued - 1];
   if (delay === undefined) return undefined;
   return Math.ceil(Math.max(delay, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)) * (1 + JITTER * jitter));
 }

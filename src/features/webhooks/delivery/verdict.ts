@@ -18,19 +18,26 @@ const GONE = 410;
  * 2xx is success, everything else a failure. Redirects are not followed, because their target has not been checked. Failures are
  * retried by the schedule, never earlier than `Retry-After`.
  *
- * @param tries attempts since the delivery was queued, including this one
+ * @param attemptsSinceQueued attempts since the delivery was queued, including this one
  * @param jitter from 0 to 1
  */
 export function judge(
   outcome: Exclude<PostOutcome, { kind: 'closed' | 'withheld' }>,
-  { tries, isTest, nowMs, jitter }: { tries: number; isTest: boolean; nowMs: number; jitter: number },
+  {
+    attemptsSinceQueued,
+    isTest,
+    nowMs,
+    jitter,
+  }: { attemptsSinceQueued: number; isTest: boolean; nowMs: number; jitter: number },
 ): Verdict {
   const answered = outcome.kind === 'answer' ? outcome : undefined;
   if (answered && answered.status >= 200 && answered.status < 300)
     return { status: 'delivered', retryMs: null, error: null, gone: false };
   const gone = answered?.status === GONE;
   const delayMs =
-    gone || isTest ? undefined : retryDelayMs(tries, parseRetryAfter(answered?.retryAfter, nowMs), jitter);
+    gone || isTest
+      ? undefined
+      : retryDelayMs(attemptsSinceQueued, parseRetryAfter(answered?.retryAfter, nowMs), jitter);
   return {
     status: delayMs === undefined ? 'failed' : 'pending',
     retryMs: delayMs ?? null,

@@ -1,6 +1,6 @@
 import { SECOND } from '../../../platform/clock.ts';
 import { endpointKey } from '../delivery/lane.ts';
-import type { Claimed, Wanted } from '../delivery/queue.sql.ts';
+import type { DueDelivery, Wanted } from '../delivery/queue.sql.ts';
 import { disabledReasonOf, type OpenTarget } from './target.ts';
 import type { Target } from './targets.sql.ts';
 
@@ -17,12 +17,12 @@ export class EndpointQueue {
   readonly tenantId: number;
   readonly endpointId: number;
   readonly #fetch: (queue: EndpointQueue) => Promise<void>;
-  readonly #rows: Claimed[] = [];
+  readonly #rows: DueDelivery[] = [];
   #open: OpenTarget | undefined;
   #stopped: string | undefined;
   #isOver = false;
   #failure: Error | undefined;
-  #taken: Wanted['behind'];
+  #taken: Wanted['after'];
   #count = 0;
   #isExhausted = false;
   /** Whether deliveries were queued since the last fetch began: it may have read before them. */
@@ -65,7 +65,7 @@ export class EndpointQueue {
     return {
       tenantId: this.tenantId,
       endpointId: this.endpointId,
-      behind: last ? { at: last.next_attempt_at, id: last.id } : this.#taken,
+      after: last ? { at: last.next_attempt_at, id: last.id } : this.#taken,
     };
   }
 
@@ -75,7 +75,7 @@ export class EndpointQueue {
   }
 
   /** Returns the next due delivery; undefined if there is none or sending has stopped. @throws the error passed to `fail` */
-  async next(): Promise<Claimed | undefined> {
+  async next(): Promise<DueDelivery | undefined> {
     if (performance.now() - this.#readAt > STALE_MS) this.#isChanged = true;
     if (!this.#isChanged && this.#rows.length === 0) await this.#fetching;
     // The fetch in flight may have read the endpoint before the change: fetch again.
@@ -102,7 +102,7 @@ export class EndpointQueue {
   }
 
   /** Adds deliveries. @param hasMore whether there may be others after them */
-  add(rows: readonly Claimed[], hasMore: boolean): void {
+  add(rows: readonly DueDelivery[], hasMore: boolean): void {
     this.#rows.push(...rows);
     this.#isExhausted = !hasMore && !this.#isWoken;
   }

@@ -20,7 +20,8 @@ export interface Target extends EndpointRow {
   readonly tenant_status: 'active' | 'suspended';
 }
 
-export interface EndpointPlace {
+/** Identifies an endpoint. */
+export interface EndpointRef {
   readonly tenantId: number;
   readonly endpointId: number;
 }
@@ -52,15 +53,15 @@ const selectTargets = compileOnce((db, tenantIds: readonly number[], ids: readon
     .modifyEnd(crossTenant('a shard delivers for all tenants, each endpoint by both of its keys')),
 );
 
-export const findTargets = (db: Db, places: readonly EndpointPlace[]): Promise<Target[]> =>
+export const findTargets = (db: Db, endpoints: readonly EndpointRef[]): Promise<Target[]> =>
   selectTargets(
     db,
-    places.map(place => place.tenantId),
-    places.map(place => place.endpointId),
+    endpoints.map(endpoint => endpoint.tenantId),
+    endpoints.map(endpoint => endpoint.endpointId),
   );
 
 /** A change of an endpoint's health. */
-export interface HealthChange extends EndpointPlace {
+export interface HealthChange extends EndpointRef {
   readonly isFailing: boolean;
   readonly disable: Exclude<DisabledReason, 'by_hand'> | null;
 }

@@ -10,11 +10,11 @@ export interface TenantAttempt extends Attempted {
   readonly tenantId: number;
 }
 
-const recordOf = ({ tenantId, delivery, attempt, tries, verdict }: TenantAttempt): Recorded => ({
+const recordOf = ({ tenantId, delivery, attempt, attemptsSinceQueued, verdict }: TenantAttempt): Recorded => ({
   tenant_id: tenantId,
   delivery,
   attempt,
-  tries,
+  attempts_since_queued: attemptsSinceQueued,
   retry_ms: verdict.retryMs,
 });
 

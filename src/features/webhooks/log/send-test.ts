@@ -75,7 +75,7 @@ const sampleOf = (webhook: EndpointRow, id: string, eventId: string, createdAt: 
   event_type: 'webhook.test',
   is_test: true,
   attempts: 0,
-  tries: 0,
+  attempts_since_queued: 0,
   created_at: createdAt,
   payload: { webhook: eventWebhook(webhook) },
   occurred_at: createdAt,

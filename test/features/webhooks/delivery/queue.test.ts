@@ -52,14 +52,14 @@ const delivered = (id: string): Recorded => ({
     created_at: '2026-01-01T00:00:00.000Z',
   },
   attempt: { number: 1, at: '2026-01-01T00:00:00.000Z', status: 200, duration_ms: 1, response: null, error: null },
-  tries: 1,
+  attempts_since_queued: 1,
   retry_ms: null,
 });
 
 test('fetching from a queue and recording results read only the required rows, however long the queue', async () => {
   await fill();
   const { db } = gateway.gateway.resources;
-  const wanted = [{ tenantId: gateway.tenant.id, endpointId: ENDPOINT, behind: undefined }];
+  const wanted = [{ tenantId: gateway.tenant.id, endpointId: ENDPOINT, after: undefined }];
   const [next, rest] = await byIndex(db, async trx => {
     const rows = await nextDeliveries(trx, SHARD, wanted, 40);
     const [first, ...others] = rows;

@@ -24,9 +24,9 @@ test('a retry is never earlier than the schedule or Retry-After, at most a tenth
       fc.integer({ min: 1, max: 9 }),
       fc.option(fc.integer({ min: 0, max: 10 * DAY }), { nil: undefined }),
       fc.double({ min: 0, max: 1, noNaN: true }),
-      (tries, retryAfterMs, jitter) => {
-        const ms = retryDelayMs(tries, retryAfterMs, jitter) ?? Number.NaN;
-        const least = Math.max(RETRY_DELAYS_MS[tries - 1] ?? 0, Math.min(retryAfterMs ?? 0, DAY));
+      (attemptsSinceQueued, retryAfterMs, jitter) => {
+        const ms = retryDelayMs(attemptsSinceQueued, retryAfterMs, jitter) ?? Number.NaN;
+        const least = Math.max(RETRY_DELAYS_MS[attemptsSinceQueued - 1] ?? 0, Math.min(retryAfterMs ?? 0, DAY));
         expect(ms).toBeGreaterThanOrEqual(least);
         expect(ms).toBeLessThanOrEqual(Math.ceil(least * 1.1));
       },

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import type { Claimed } from '../../../../src/features/webhooks/delivery/queue.sql.ts';
+import type { DueDelivery } from '../../../../src/features/webhooks/delivery/queue.sql.ts';
 import { EndpointQueue } from '../../../../src/features/webhooks/endpoints/endpoint-queue.ts';
 import type { OpenTarget } from '../../../../src/features/webhooks/endpoints/target.ts';
 import type { Target } from '../../../../src/features/webhooks/endpoints/targets.sql.ts';
@@ -8,7 +8,7 @@ import type { Target } from '../../../../src/features/webhooks/endpoints/targets
 test('a queue returns every delivery once and in order during concurrent changes, inserts and restarts', async () => {
   const at = '2026-01-31T07:58:39.120Z';
   const idOf = (index: number): string => `019b76da-a800-7000-8000-${String(index).padStart(12, '0')}`;
-  const rowOf = (index: number) => ({ id: idOf(index), next_attempt_at: at }) as Claimed;
+  const rowOf = (index: number) => ({ id: idOf(index), next_attempt_at: at }) as DueDelivery;
   const target = { enabled: true, tenant_status: 'active', failing_since: null } as Target;
   const steps = fc.array(fc.constantFrom('take', 'take', 'take', 'change', 'put', 'wait', 'again'), { maxLength: 300 });
   await fc.assert(
@@ -23,7 +23,7 @@ test('a queue returns every delivery once and in order during concurrent changes
         one.fill(target, performance.now(), () => ({}) as OpenTarget);
         const { wanted } = one;
         if (!wanted) return;
-        const found = waiting.filter(row => wanted.behind === undefined || row.id > wanted.behind.id).slice(0, limit);
+        const found = waiting.filter(row => wanted.after === undefined || row.id > wanted.after.id).slice(0, limit);
         await new Promise(resolve => setImmediate(resolve));
         one.add(found, found.length >= limit);
       };
@@ -63,7 +63,7 @@ test('a queue returns every delivery once and in order during concurrent changes
 test('a queue knows since when its endpoint fails as of the last read, and its own change until that is written', async () => {
   let failing_for_ms: number | null = 1_000;
   const written = Promise.withResolvers<void>();
-  const row = (id: string) => ({ id, next_attempt_at: '2026-01-31T07:58:39.120Z' }) as Claimed;
+  const row = (id: string) => ({ id, next_attempt_at: '2026-01-31T07:58:39.120Z' }) as DueDelivery;
   const queue = new EndpointQueue(1, 2, async one => {
     const beganAt = performance.now();
     await new Promise(resolve => setImmediate(resolve));
