@@ -61,6 +61,9 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
+/** Events that report the erasure of a contact: they keep their payload, and are still delivered. */
+export const ERASURE_EVENTS = ['contact.deleted', 'contact.erased'] as const satisfies readonly EventType[];
+
 /**
  * The payload of each event type, declared by each feature in its `events.ts`; `NewEvent` does not compile while one is missing.
  * A payload contains everything its readers (subscriptions, webhooks, bots, counters) need, so that they do not depend on

@@ -28,5 +28,8 @@ export function idFor(atMs: number, name: string): string {
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 export const isUuid = (value: string): boolean => UUID.test(value);
 
+/** Precedes every other id: where the first page of a list by id begins. */
+export const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
 /** Returns the creation time of a UUIDv7 in milliseconds since the epoch; meaningless for other UUID versions. */
 export const timeOfId = (id: string): number => Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16);

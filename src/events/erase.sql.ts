@@ -1,12 +1,10 @@
 import { sql } from 'kysely';
+import { ERASURE_EVENTS } from '../core/events.ts';
 import type { Db } from '../database/database.ts';
 import { anyOf } from '../database/expressions.ts';
 import { blankPayload } from './blank-payload.ts';
 
-/** Events that report the erasure itself keep their payload. */
-const REPORTS = ['contact.deleted', 'contact.erased'];
-
-/** Blanks at most `limit` events about contacts. @returns the contact id of each blanked event */
+/** Blanks at most `limit` events about contacts, except those that report the erasure itself. @returns the contact id of each blanked event */
 export async function eraseEvents(
   trx: Db,
   tenantId: number,
@@ -20,7 +18,7 @@ export async function eraseEvents(
     .where('tenant_id', '=', tenantId)
     .where('contact_id', '=', anyOf(contactIds))
     .where('erased_at', 'is', null)
-    .where('type', '<>', sql<string>`all(${REPORTS})`)
+    .where('type', '<>', sql<string>`all(${ERASURE_EVENTS})`)
     .limit(limit)
     .forUpdate()
     .$narrowType<{ contact_id: number; payload: Readonly<Record<string, unknown>> }>()

@@ -1,3 +1,4 @@
+import { NIL_UUID } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { peopleOf } from '../../network/cloud-api/people.ts';
 import { withoutPart, withoutPeople } from '../../network/cloud-api/without-people.ts';
@@ -51,15 +52,13 @@ export async function eraseWebhooks(
   return { count: rewritten.length, after: found.length < limit ? undefined : found.at(-1)?.id };
 }
 
-const FIRST = '00000000-0000-0000-0000-000000000000';
-
 /** Removes people from a page of unhandled changes. */
 export async function eraseChanges(
   trx: Db,
   tenantId: number,
   people: PeopleInWebhooks,
   limit: number,
-  after = FIRST,
+  after = NIL_UUID,
 ): Promise<ErasedWebhooks> {
   const changes = await lockChanges(trx, tenantId, limit, after);
   const rewritten = changes.flatMap(({ id, raw }) => {
@@ -76,7 +75,7 @@ export async function eraseUnrouted(
   _tenantId: number,
   people: PeopleInWebhooks,
   limit: number,
-  after = FIRST,
+  after = NIL_UUID,
 ): Promise<ErasedWebhooks> {
   const changes = await lockUnrouted(trx, limit, after);
   const rewritten = changes.flatMap(({ id, raw }) => {

@@ -1,3 +1,4 @@
+import { NIL_UUID } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { peopleOf } from '../../network/cloud-api/people.ts';
 import { sha256 } from '../../platform/crypto.ts';
@@ -36,5 +37,5 @@ export const findWebhooksOf = (
     tenantId,
     identities.map(identity => personKey(tenantId, identity)),
     limit,
-    after ?? '00000000-0000-0000-0000-000000000000',
+    after ?? NIL_UUID,
   );

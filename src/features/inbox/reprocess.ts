@@ -1,4 +1,4 @@
-import { newId } from '../../core/ids.ts';
+import { NIL_UUID, newId } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { changesOf } from '../../network/cloud-api/webhook/changes.ts';
@@ -20,7 +20,6 @@ import { SECRET_LABEL } from './receive.ts';
 import { requeueWebhook } from './webhooks.sql.ts';
 
 const BATCH = 200;
-const FIRST_ID = '00000000-0000-0000-0000-000000000000';
 
 type Needs = Pick<Resources, 'db' | 'secrets'>;
 
@@ -53,7 +52,7 @@ export async function reprocess(needs: Needs, options: ReprocessOptions): Promis
   let [read, readable, routed] = [0, 0, 0];
   const progress = (): Reprocessed => ({ read, readable, routed, tenantIds });
   const { tenantId, field, isUpgrade, onProgress } = options;
-  for (let after = FIRST_ID; ; ) {
+  for (let after = NIL_UUID; ; ) {
     const changes = await listForReprocessing(db.write, tenantId, field, after, BATCH, isUpgrade ? VERSION : undefined);
     for (const [id, ofTenant] of Map.groupBy(changes, change => change.tenant_id)) {
       const requeued = await db.transaction(trx => requeueReadable(trx, id, ofTenant));
@@ -67,7 +66,7 @@ export async function reprocess(needs: Needs, options: ReprocessOptions): Promis
     after = last.id;
   }
   if (tenantId !== undefined || field !== undefined) return progress();
-  for (let after = FIRST_ID; ; ) {
+  for (let after = NIL_UUID; ; ) {
     const changes = await listUnrouted(db.write, after, BATCH);
     for (const change of changes) {
       const owners = await routeToOwners(needs, change);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL_UUID } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 
 /**
@@ -67,7 +68,7 @@ export async function listIdsOfContact(
     .select('id')
     .where('tenant_id', '=', tenantId)
     .where('contact_id', '=', contactId)
-    .where('id', '>', after ?? '00000000-0000-0000-0000-000000000000')
+    .where('id', '>', after ?? NIL_UUID)
     .orderBy('id')
     .limit(limit)
     .execute();

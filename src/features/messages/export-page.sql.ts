@@ -1,10 +1,10 @@
+import { NIL_UUID } from '../../core/ids.ts';
 import type { Filter } from '../../core/list-args.ts';
 import type { Db } from '../../database/database.ts';
 import { raw } from '../../database/page.ts';
 import { messagesWhere } from './list.ts';
 
 /** The start of all ids. */
-const NIL = '00000000-0000-0000-0000-000000000000';
 
 /**
  * The messages that meet a filter, among the next `limit` after an id: a statement examines as many as that, however few meet the
@@ -27,7 +27,7 @@ export async function examineMessages(
        )
        select (select p.id from page p order by p.id desc limit 1) as last, (select count(*) from page) as size,
          array(select m.id from page m where ${text} order by m.id) as ids`,
-      [...values, after ?? NIL, limit],
+      [...values, after ?? NIL_UUID, limit],
     ),
   );
   const [page] = rows;

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL_UUID } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { anyOf } from '../../database/expressions.ts';
 import type { MessageRow } from './message.ts';
@@ -42,7 +43,7 @@ export async function readThread(
   const rows = sql`from messages m where m.tenant_id = ${tenantId} and ${column} = ${thread.id} and m.type <> 'reaction'`;
   const { rows: found } = await sql<ThreadRow>`
     with ahead as materialized (
-      select m.id ${rows} and m.id ${from} coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000') order by m.id limit ${ahead}
+      select m.id ${rows} and m.id ${from} coalesce(${after}::uuid, ${sql.lit(NIL_UUID)}) order by m.id limit ${ahead}
     ), back as materialized (
       select m.id ${rows} and m.id < coalesce(${before}::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff') order by m.id desc limit ${back}
     ), page as materialized (

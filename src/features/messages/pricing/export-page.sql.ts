@@ -1,3 +1,4 @@
+import { NIL_UUID } from '../../../core/ids.ts';
 import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
 import { raw } from '../../../database/page.ts';
@@ -5,7 +6,6 @@ import { costEntriesWhere } from './cost-entries.ts';
 import type { PriceRow } from './pricing.ts';
 
 /** The start of all ids. */
-const NIL = '00000000-0000-0000-0000-000000000000';
 
 /** A price with what the campaign and the template are called; null: none, or deleted. */
 interface ExportedCost extends PriceRow {
@@ -38,7 +38,7 @@ export async function examineCosts(
            (select m.template_id from messages m where m.tenant_id = $1 and m.id = p.message_id) as template_id
          from message_pricing p where p.tenant_id = $1 and p.message_id > ${from} order by p.message_id limit ${size}
        ) e order by e.message_id`,
-      [...values, after ?? NIL, limit],
+      [...values, after ?? NIL_UUID, limit],
     ),
   );
   const last = examined.rows.length === limit ? (examined.rows.at(-1)?.message_id ?? null) : null;

@@ -1,4 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { ERASURE_EVENTS } from '../../../core/events.ts';
+import { NIL_UUID } from '../../../core/ids.ts';
 import type { Database, Db } from '../../../database/database.ts';
 import { anyIn, anyOf, anyTenantHas, clockTime, isoTime } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
@@ -152,8 +154,6 @@ export interface Wanted extends EndpointRef {
   readonly after: { readonly at: string; readonly id: string } | undefined;
 }
 
-const NIL = '00000000-0000-0000-0000-000000000000';
-
 /**
  * Returns the next due deliveries of endpoints, up to `limit` of each, in order of due time. They are not marked as claimed: one
  * process holds the lane, and if it dies, deliveries without a recorded attempt are fetched again.
@@ -170,7 +170,7 @@ export async function nextDeliveries(
     /* cross-tenant: a shard delivers for all tenants, each endpoint by both of its keys */
     select d.*, e.payload, e.occurred_at, c.is_sandbox
     from unnest(${wanted.map(one => one.tenantId)}::bigint[], ${wanted.map(one => one.endpointId)}::bigint[],
-                ${wanted.map(one => one.after?.at ?? '-infinity')}::timestamptz[], ${wanted.map(one => one.after?.id ?? NIL)}::uuid[])
+                ${wanted.map(one => one.after?.at ?? '-infinity')}::timestamptz[], ${wanted.map(one => one.after?.id ?? NIL_UUID)}::uuid[])
       as w (tenant_id, endpoint_id, after_at, after_id)
     cross join lateral (
       select q.tenant_id, q.id, q.endpoint_id, q.event_id, q.event_type, q.is_test, q.attempts, q.tries as attempts_since_queued, q.next_attempt_at, q.created_at
@@ -315,16 +315,13 @@ export async function endEventless(db: Db, tenantId: number, ids: readonly strin
     .execute();
 }
 
-/** Events that report the erasure itself are still delivered. */
-const LAST_EVENTS = ['contact.deleted', 'contact.erased'];
-
 export interface ErasedDelivery {
   readonly id: string;
   readonly contact_id: number;
   readonly was_pending: boolean;
 }
 
-/** Marks deliveries about contacts as erased, and cancels those that are queued. Their rows are locked against new attempts. */
+/** Marks deliveries about contacts as erased, and cancels those that are queued, except of events that report the erasure. Their rows are locked against new attempts. */
 export async function cancelDeliveries(
   trx: Db,
   tenantId: number,
@@ -337,7 +334,7 @@ export async function cancelDeliveries(
     with found as materialized (
       select id, status = 'pending' as was_pending from webhook_deliveries
       where tenant_id = ${tenantId} and contact_id = any(${contactIds}::bigint[]) and erased_at is null
-        and event_type <> all(${LAST_EVENTS}::text[])
+        and event_type <> all(${ERASURE_EVENTS}::text[])
       limit ${limit} for update
     )
     update webhook_deliveries d set erased_at = ${nowIso}::timestamptz,

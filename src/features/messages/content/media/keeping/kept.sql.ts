@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { NIL_UUID } from '../../../../../core/ids.ts';
 import type { Db } from '../../../../../database/database.ts';
 
 /** A kept file of a contact's message. */
@@ -25,7 +26,7 @@ export async function listKeptOfContact(
     from messages m
     join media_files k on k.tenant_id = ${tenantId} and k.id = m.id
     join media_contents c on c.tenant_id = ${tenantId} and c.sha256 = k.sha256
-    where m.tenant_id = ${tenantId} and m.contact_id = ${contactId} and m.id > coalesce(${after}::uuid, '00000000-0000-0000-0000-000000000000')
+    where m.tenant_id = ${tenantId} and m.contact_id = ${contactId} and m.id > coalesce(${after}::uuid, ${sql.lit(NIL_UUID)})
     order by m.id limit ${limit}`.execute(db);
   return rows;
 }
