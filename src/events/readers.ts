@@ -45,7 +45,8 @@ export interface LogReader {
    */
   isNeeded(trx: Db): Promise<boolean>;
   /**
-   * Consumes a range, set-based: up to 5,000 events of any tenants, most of them irrelevant to the reader.
+   * Consumes a range, set-based: up to 5,000 events of any tenants, most of them irrelevant to the reader. After a failure it gets
+   * smaller ranges.
    * @param trx the transaction that moves the reader's position
    * @returns lanes that have work once it commits
    */
@@ -53,6 +54,17 @@ export interface LogReader {
 }
 
 const BATCH = 5_000;
+/**
+ * A range that fails is tried again with this part of its events: what takes longer than the statement timeout (5,000 events for 50
+ * endpoints are 250,000 deliveries) would otherwise fail without end, and so would events of all tenants behind one that cannot be
+ * consumed. Each success doubles the range.
+ */
+const REDUCTION = 4;
+
+/** Maximum number of events in the next range of a reader. */
+export interface RangeLimit {
+  events: number;
+}
 
 /** `pauseMs` of a reader that is not needed: by so much it may be late when it is needed again. */
 const UNNEEDED_PAUSE_MS = 500;
@@ -61,9 +73,17 @@ const UNNEEDED_PAUSE_MS = 500;
  * Reads up to the horizon known in this process; does nothing while another process reads. Ends early when `signal` is aborted.
  * @returns the minimum time until the next round
  */
-export async function runReader(resources: ReaderResources, reader: LogReader, signal: AbortSignal): Promise<number> {
+export async function runReader(
+  resources: ReaderResources,
+  reader: LogReader,
+  signal: AbortSignal,
+  limit: RangeLimit = { events: BATCH },
+): Promise<number> {
   const { db, lanes, signals } = resources;
   while (!signal.aborted) {
+    const { events } = limit;
+    // Where the range fails, this stays.
+    limit.events = Math.max(1, Math.floor(events / REDUCTION));
     // Read before `isNeeded`: an endpoint it does not see was committed after all events below this horizon, so skipping them loses
     // nothing.
     const horizon = resources.horizon.position;
@@ -71,18 +91,19 @@ export async function runReader(resources: ReaderResources, reader: LogReader, s
       const after = await lockReader(trx, reader.name);
       if (!after) return undefined;
       const isNeeded = await reader.isNeeded(trx);
-      const range = await findNextRange(trx, after, horizon, isNeeded ? BATCH : 1);
+      const range = await findNextRange(trx, after, horizon, isNeeded ? events : 1);
       if (!range) return undefined;
       const woken = isNeeded ? await reader.consume(trx, range) : [];
       await saveReaderPosition(trx, reader.name, isNeeded ? range.until : before(horizon));
       return { isNeeded, woken, count: range.count };
     });
+    limit.events = consumed ? Math.min(BATCH, events * 2) : events;
     if (!consumed) break;
     if (!consumed.isNeeded) return UNNEEDED_PAUSE_MS;
     for (const { queue, key } of consumed.woken) lanes.wake(queue, key);
     // A reader may have written events itself.
     if (consumed.woken.length > 0) signals.send('events');
-    if (consumed.count < BATCH) break;
+    if (consumed.count < events) break;
   }
   return reader.pauseMs;
 }
@@ -122,6 +143,7 @@ function createReaderLoop(
   reader: LogReader,
   signal: AbortSignal,
 ): { readonly reader: LogReader; wake(): void; settled(): Promise<void> } {
+  const limit: RangeLimit = { events: BATCH };
   let running: Promise<void> | undefined;
   let isWoken = false;
 
@@ -130,7 +152,7 @@ function createReaderLoop(
       isWoken = false;
       let pauseMs: number;
       try {
-        pauseMs = await runReader(resources, reader, signal);
+        pauseMs = await runReader(resources, reader, signal, limit);
       } catch (error) {
         resources.log.warn(
           { err: error, reader: reader.name },

@@ -132,6 +132,44 @@ test('a failing reader does not block other readers, and continues when it is wo
   await stop();
 });
 
+test('a range that cannot be consumed at once is consumed in smaller ones, and whole ranges follow', async () => {
+  const sizes: number[] = [];
+  let most = 10;
+  const slow: LogReader = {
+    ...reader('slow'),
+    async consume(trx, range) {
+      const { rows } = await sql<{ count: number }>`
+        /* cross-tenant: a test */
+        select count(*)::int as count from events e where ${isInRange(range)}`.execute(trx);
+      const count = rows[0]?.count ?? 0;
+      sizes.push(count);
+      if (count > most) throw new Error('canceling statement due to statement timeout');
+      return reader('slow').consume(trx, range);
+    },
+  };
+  await pastEvents(gateway);
+  const { wake, stop } = await startReaders(
+    { ...resources, bus: { ...resources.bus, onRead: () => () => undefined } },
+    [slow],
+  );
+  await write(100, 'many ');
+  await pastEvents(gateway);
+  await eventually(async () => {
+    wake();
+    expect(await taken('slow')).toHaveLength(100);
+  });
+  expect(Math.max(...sizes)).toBeGreaterThan(10);
+  most = 1_000;
+  sizes.length = 0;
+  await eventually(async () => {
+    await write(30, 'more ');
+    await pastEvents(gateway);
+    wake();
+    expect(Math.max(...sizes)).toBeGreaterThanOrEqual(30);
+  });
+  await stop();
+});
+
 test('a reader that is not needed skips to the horizon, and later gets all events from when it is needed again', async () => {
   const { signal } = new AbortController();
   const runs = (one: LogReader): Promise<number> => runReader(resources, one, signal);
