@@ -37,8 +37,8 @@ export interface Config {
   /** During a key rotation: decrypts values encrypted with it, and encrypts nothing. */
   readonly previousSecretKey: Uint8Array | undefined;
   readonly logLevel: string;
-  /** Whether X-Forwarded-For is trusted, because a proxy in front of this server sets it. */
-  readonly trustProxy: boolean;
+  /** Number of proxies in front of this server, one behind the other, each of which adds to X-Forwarded-For; 0: it is not trusted. */
+  readonly trustedProxies: number;
   /** Largest request body in bytes. */
   readonly bodyLimit: number;
   /** Host names of this server, in addition to loopback names and `host`. */
@@ -126,6 +126,11 @@ const integer = (minimum: number, maximum: number) =>
       `must be a whole number from ${minimum} to ${maximum}`,
     );
 const flag = z.enum(['true', 'false', '1', '0']).transform(value => value === 'true' || value === '1');
+/** `true` is one proxy. */
+const proxies = z
+  .string()
+  .regex(/^(true|false|\d|10)$/, 'must be true, false, or a number of proxies from 0 to 10')
+  .transform(value => (value === 'true' ? 1 : value === 'false' ? 0 : Number(value)));
 
 const secretKey = z.string().transform((text, context) => {
   const key = /^[0-9a-f]{64}$/i.test(text) ? Buffer.from(text, 'hex') : Buffer.from(text, 'base64');
@@ -201,7 +206,7 @@ const environment = z.object({
   PARLEY_SECRET_KEY: secretKey.optional(),
   PARLEY_PREVIOUS_SECRET_KEY: secretKey.optional(),
   PARLEY_LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
-  PARLEY_TRUST_PROXY: flag.default(false),
+  PARLEY_TRUST_PROXY: proxies.default(0),
   PARLEY_BODY_LIMIT: integer(1_024, 64 * 1024 * 1024).default(2 * 1024 * 1024),
   PARLEY_GRAPHIQL: flag.default(false),
   PARLEY_ALLOWED_HOSTS: hostNames.default([]),
@@ -338,7 +343,7 @@ export function loadConfig(
     secretKey: values.PARLEY_SECRET_KEY,
     previousSecretKey: values.PARLEY_PREVIOUS_SECRET_KEY,
     logLevel: values.PARLEY_LOG_LEVEL,
-    trustProxy: values.PARLEY_TRUST_PROXY,
+    trustedProxies: values.PARLEY_TRUST_PROXY,
     bodyLimit: values.PARLEY_BODY_LIMIT,
     allowedHosts: values.PARLEY_ALLOWED_HOSTS,
     corsOrigins: values.PARLEY_CORS_ORIGINS,

@@ -16,6 +16,7 @@ import { registerSchemaFiles } from '../graphql/transport/schema-files.ts';
 import { attachWebSockets, isWebSocketUpgrade, type Sockets } from '../graphql/transport/websocket.ts';
 import { type Authentication, authenticate, chargeQuota } from '../http/authenticate.ts';
 import { allowOrigins, SECURITY_HEADERS, setSecurityHeaders } from '../http/browser-access.ts';
+import { clientAddress } from '../http/client-address.ts';
 import { registerCompression } from '../http/compression.ts';
 import { registerDashboard } from '../http/dashboard.ts';
 import { registerHealth } from '../http/health.ts';
@@ -66,7 +67,6 @@ export async function startServer(
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 300 },
     http: { shouldUpgradeCallback: request => parts === 'all' && isWebSocketUpgrade(request) },
     bodyLimit: config.bodyLimit,
-    trustProxy: config.trustProxy,
     // The limit of uploads. Other bodies have less time: see limitBodyTime.
     requestTimeout: UPLOAD_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
@@ -180,7 +180,7 @@ function parseJson(app: FastifyInstance): void {
 /** Resolves the caller. A request that may proceed has not been charged yet. */
 async function authenticateRequest(resources: Resources, request: FastifyRequest): Promise<Authentication> {
   const authentication = await authenticate(resources, request.headers.authorization, {
-    address: request.ip,
+    address: clientAddress(request.raw, resources.config.trustedProxies),
     origin: request.headers.origin,
     isRead: request.method === 'GET' || request.method === 'HEAD',
   });

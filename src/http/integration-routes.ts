@@ -1,8 +1,9 @@
-import type { FastifyInstance, FastifyReply } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { createOrderReceiver } from '../features/integrations/intake/receive.ts';
 import type { IntegrationSecrets } from '../features/integrations/store.ts';
 import { type QuotaState, rateLimitHeaders } from '../platform/rate-limits.ts';
 import type { Resources } from '../schema/context.ts';
+import { clientAddress } from './client-address.ts';
 
 /** An order has a few kilobytes; one of a thousand lines is below this. */
 const ORDER_BODY_LIMIT = 1024 * 1024;
@@ -20,6 +21,7 @@ const STATUS = { stored: 200, duplicate: 200, ping: 200, disabled: 200, unauthor
 export function integrationRoutes(resources: Resources) {
   return async (app: FastifyInstance): Promise<void> => {
     const receiver = createOrderReceiver(resources);
+    const addressOf = ({ raw }: FastifyRequest): string => clientAddress(raw, resources.config.trustedProxies);
     const rateLimited = (reply: FastifyReply, states: readonly QuotaState[]): FastifyReply =>
       reply.code(429).headers(rateLimitHeaders(states, resources.clock.now())).send({ error: 'limited' });
 
@@ -37,7 +39,7 @@ export function integrationRoutes(resources: Resources) {
         onRequest: async (request, reply) => {
           // A missing or malformed content type must not be rejected: bodies are read as bytes.
           request.raw.headers['content-type'] = 'application/octet-stream';
-          const integration = await receiver.authorize(request.params.key, request.ip);
+          const integration = await receiver.authorize(request.params.key, addressOf(request));
           if (integration === 'unknown') return reply.code(STATUS.unknown).send({ error: integration });
           if ('limited' in integration) return rateLimited(reply, integration.limited);
           request.integration = integration;
@@ -45,10 +47,10 @@ export function integrationRoutes(resources: Resources) {
         },
       },
       async (request, reply) => {
-        const { integration, headers, ip } = request;
+        const { integration, headers } = request;
         if (!integration) return reply.code(STATUS.unknown).send({ error: 'unknown' });
         const body = request.body ?? Buffer.alloc(0);
-        const receipt = await receiver.receive(integration, headers, body, ip);
+        const receipt = await receiver.receive(integration, headers, body, addressOf(request));
         if (typeof receipt !== 'string') return rateLimited(reply, receipt.limited);
         const status = STATUS[receipt];
         return reply.code(status).send(status === 200 ? { status: receipt } : { error: receipt });

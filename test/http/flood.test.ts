@@ -20,7 +20,7 @@ interface Seen {
 async function call(address: string, token: string | undefined, path = '/graphql'): Promise<Seen> {
   const isGraphQL = path === '/graphql';
   const response = await fetch(`${gateway.url}${path}`, {
-    method: isGraphQL ? 'POST' : 'GET',
+    method: isGraphQL || path.startsWith('/integrations') ? 'POST' : 'GET',
     headers: {
       'x-forwarded-for': address,
       ...(isGraphQL && { 'content-type': 'application/json' }),
@@ -61,6 +61,16 @@ test.each([
     expect((await call(`${address}9`, generateToken(), path)).status).toBe(401);
   },
 );
+
+test('behind a proxy, a client does not choose the address that its requests are charged to', async () => {
+  const paths = ['/graphql', `/integrations/${'x'.repeat(32)}`];
+  for (const path of paths) {
+    const seen = await Promise.all(
+      Array.from({ length: 61 }, (_, index) => call(`198.51.100.${index}, 203.0.113.7`, generateToken(), path)),
+    );
+    expect(seen.filter(({ status }) => status === 429)).toHaveLength(1);
+  }
+});
 
 test('malformed tokens cause no statement', async () => {
   const before = lookUps();

@@ -8,6 +8,7 @@ import { newId } from '../../core/ids.ts';
 import type { Principal } from '../../core/principal.ts';
 import { encodeCursor } from '../../events/cursor.ts';
 import { authenticate, bearerToken, type Cost, chargeQuota, checkQuota, type Sender } from '../../http/authenticate.ts';
+import { clientAddress } from '../../http/client-address.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { Caller, Kernel } from '../execution/kernel.ts';
 import {
@@ -60,11 +61,11 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
   const perTenant = new Map<number, number>();
   const { tokens, log, bus, logGeneration, config } = resources;
 
-  /** Determines the address as Fastify's `request.ip` does; otherwise all clients behind a proxy would share one quota. */
-  const senderOf = ({ headers, socket }: IncomingMessage): Sender => {
-    const [client] = config.trustProxy ? String(headers['x-forwarded-for'] ?? '').split(',') : [];
-    return { address: client?.trim() || (socket.remoteAddress ?? ''), origin: headers.origin, isRead: false };
-  };
+  const senderOf = (request: IncomingMessage): Sender => ({
+    address: clientAddress(request, config.trustedProxies),
+    origin: request.headers.origin,
+    isRead: false,
+  });
 
   const options: ServerOptions<Record<string, unknown>, SocketContext> = {
     async onConnect({ connectionParams, extra }) {
