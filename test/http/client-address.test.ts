@@ -22,6 +22,17 @@ test.each([
 });
 
 test.each([
+  ['::ffff:198.51.100.1', '198.51.100.1'],
+  ['2001:db8:1:2::3', '2001:db8:1:2::/64'],
+  ['2001:DB8:1:2:ffff:ffff:ffff:ffff', '2001:db8:1:2::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['::1', '::/64'],
+  ['', ''],
+])('a connection from %s is counted as %s', (remoteAddress, address) => {
+  expect(clientAddress(requestOf(undefined, remoteAddress), 0)).toBe(address);
+});
+
+test.each([
   [undefined, 0],
   ['false', 0],
   ['true', 1],

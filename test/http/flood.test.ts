@@ -72,6 +72,14 @@ test('behind a proxy, a client does not choose the address that its requests are
   }
 });
 
+test('all addresses of a network of IPv6 share one limit', async () => {
+  const seen = await Promise.all(
+    Array.from({ length: 61 }, (_, index) => call(`2001:db8:5::${index.toString(16)}`, generateToken())),
+  );
+  expect(seen.filter(({ status }) => status === 429)).toHaveLength(1);
+  expect((await call('2001:db8:5:1::1', generateToken())).status).toBe(401);
+});
+
 test('malformed tokens cause no statement', async () => {
   const before = lookUps();
   for (const token of ['x', generateToken().slice(0, -1), generateToken().replace(/.$/, '_')])
