@@ -4,7 +4,7 @@ import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { readDocument, withKeys } from '../../client/documents.ts';
 import { graphcacheSettings, inOrder } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
-import { forgetLaterPages } from './list-pages.ts';
+import { forgetLaterPages, forgetSeveredPages } from './list-pages.ts';
 import { appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
 
 interface Sink {
@@ -42,6 +42,7 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
           keys: { ...graphcacheSettings.keys, ...edgeKeys },
           updates: {
             Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
+            Conversation: { messages: forgetSeveredPages },
             Subscription: { events: appendFromEvent },
             Mutation: { sendMessage: appendFromSend, retryMessage: appendFromSend },
           },
