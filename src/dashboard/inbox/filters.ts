@@ -1,6 +1,6 @@
 import { useMemo } from 'react';
 import { useSearchParams } from 'wouter';
-import type { ConversationFilter, ConversationStatus } from '../documents.generated.ts';
+import type { ConversationFilter, ConversationRowFragment, ConversationStatus } from '../documents.generated.ts';
 
 export const STATUSES = ['OPEN', 'PENDING', 'SNOOZED', 'CLOSED'] as const satisfies readonly ConversationStatus[];
 
@@ -63,4 +63,20 @@ export function filterOf({ status, assignee, channel, tag, isUnread, search }: I
     ...(tag !== undefined && { tagId: { eq: tag } }),
     ...(isUnread && { unreadCount: { gt: 0 } }),
   };
+}
+
+/** The address may name an object by its databaseId, which rows do not have: then the gateway's answer counts. */
+const isOther = (wanted: string | undefined, ids: readonly (string | undefined)[]): boolean =>
+  wanted !== undefined && !/^\d+$/.test(wanted) && !ids.includes(wanted);
+
+/** Whether a row, which may have changed since it was listed, still meets the filters, as far as it tells. */
+export function isShownBy(
+  { status, assignee, channel, tag, isUnread, search }: InboxFilters,
+  row: ConversationRowFragment,
+): boolean {
+  if (status !== undefined && search === '' && row.status !== status) return false;
+  if (isUnread && row.unreadCount === 0) return false;
+  if (assignee === 'none' ? row.assignee !== null : isOther(assignee, [row.assignee?.id])) return false;
+  const tagIds = row.tags.map(({ id }) => id);
+  return !isOther(channel, [row.channel?.id]) && !isOther(tag, tagIds);
 }

@@ -1,6 +1,11 @@
 import { use, useEffect, useState } from 'react';
 import { useClient, useSubscription } from 'urql';
-import { type EventType, InboxEventsDocument, InboxStartDocument } from '../documents.generated.ts';
+import {
+  type ConversationRowFragment,
+  type EventType,
+  InboxEventsDocument,
+  InboxStartDocument,
+} from '../documents.generated.ts';
 import { ConnectionContext } from '../session/connection.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { reportReaction } from './use-reaction.ts';
@@ -33,7 +38,7 @@ const STATUS_TYPES: ReadonlySet<EventType> = new Set([
 
 interface Props {
   /** A conversation changed; `isStatusOnly` if a list that has it already shows the change. */
-  readonly onChange: (conversationId: string, isStatusOnly: boolean) => void;
+  readonly onChange: (id: string, row: ConversationRowFragment | null, isStatusOnly: boolean) => void;
 }
 
 /** Follows the events of the inbox: the cache takes their objects. A component of its own, so that an event renders nothing else. */
@@ -63,13 +68,12 @@ export function InboxStream({ onChange }: Props) {
     (_previous, data) => {
       reportReaction(data);
       const { events } = data;
-      const id =
-        events.__typename === 'MessageEvent'
-          ? events.message?.conversation?.id
-          : events.__typename === 'ConversationEvent'
-            ? events.subjectId
-            : undefined;
-      if (id !== undefined) onChange(id, STATUS_TYPES.has(events.type));
+      const isStatusOnly = STATUS_TYPES.has(events.type);
+      if (events.__typename === 'MessageEvent') {
+        const row = events.message?.conversation;
+        if (row) onChange(row.id, row, isStatusOnly);
+      } else if (events.__typename === 'ConversationEvent')
+        onChange(events.subjectId, events.conversation, isStatusOnly);
       return data;
     },
   );

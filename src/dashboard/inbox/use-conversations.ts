@@ -1,0 +1,97 @@
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
+import { type CombinedError, useClient, useQuery } from 'urql';
+import { type ConversationRowFragment, ConversationsDocument } from '../documents.generated.ts';
+import { filterOf, type InboxFilters, isShownBy } from './filters.ts';
+
+const PAGE = 30;
+/** Changes that come together are one look at the list. */
+const REFETCH_AFTER_MS = 400;
+
+export interface Conversations {
+  /** By last activity. */
+  readonly rows: readonly ConversationRowFragment[];
+  readonly isLoaded: boolean;
+  readonly isBusy: boolean;
+  readonly error: CombinedError | undefined;
+  readonly hasMore: boolean;
+  /** Adds the next page. */
+  readonly more: () => void;
+  /** Reads the first page again, soon. */
+  readonly reload: () => void;
+  /**
+   * Takes a change that an event told.
+   * @param row null: the event does not have it
+   * @param isStatusOnly whether the change moves nothing in a list that has the conversation
+   */
+  readonly take: (id: string, row: ConversationRowFragment | null, isStatusOnly: boolean) => void;
+}
+
+/**
+ * The conversations that meet the filters. A change reads the first page again, and those that other conversations have pushed out of it
+ * are kept while there are later pages: they stand between the two, in neither.
+ */
+export function useConversations(filters: InboxFilters): Conversations {
+  const variables = useMemo(
+    () => ({ filter: filterOf(filters), search: filters.search || undefined, first: PAGE }),
+    [filters],
+  );
+  const [{ data, fetching, error }, refetch] = useQuery({
+    query: ConversationsDocument,
+    variables,
+    requestPolicy: 'cache-and-network',
+  });
+  const nodes = data?.conversations?.nodes;
+  const seen = useRef<ReadonlyMap<string, ConversationRowFragment>>(new Map());
+  const list = useRef(variables);
+  // Counts the changes of rows that are in no page.
+  const [version, setVersion] = useState(0);
+  const rows = useMemo(() => {
+    if (version < 0 || !nodes) return [];
+    if (list.current !== variables) seen.current = new Map();
+    list.current = variables;
+    const present = new Map(nodes.map(row => [row.id, row]));
+    const end = nodes
+      .slice(0, PAGE)
+      .reduce((oldest, row) => (activityOf(row) < oldest ? activityOf(row) : oldest), '~');
+    // Whether a row still meets a search is not known here.
+    const isKept = nodes.length > PAGE && filters.search === '';
+    const pushedOut = [...seen.current.values()].filter(
+      row => isKept && !present.has(row.id) && activityOf(row) <= end,
+    );
+    seen.current = new Map([...pushedOut, ...nodes].map(row => [row.id, row]));
+    return [...seen.current.values()]
+      .filter(row => isShownBy(filters, row))
+      .sort((a, b) => activityOf(b).localeCompare(activityOf(a)));
+  }, [nodes, variables, filters, version]);
+  const known = useRef(rows);
+  known.current = rows;
+
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const reload = useCallback(() => {
+    timer.current ??= setTimeout(() => {
+      timer.current = undefined;
+      refetch({ requestPolicy: 'network-only' });
+    }, REFETCH_AFTER_MS);
+  }, [refetch]);
+  const take = useCallback<Conversations['take']>(
+    (id, row, isStatusOnly) => {
+      if (row && seen.current.has(id)) {
+        seen.current = new Map(seen.current).set(id, row);
+        setVersion(before => before + 1);
+      }
+      if (!isStatusOnly || !known.current.some(each => each.id === id)) reload();
+    },
+    [reload],
+  );
+  const graphql = useClient();
+  const pageInfo = data?.conversations?.pageInfo;
+  const more = useCallback(() => {
+    if (pageInfo?.hasNextPage)
+      void graphql.query(ConversationsDocument, { ...variables, after: pageInfo.endCursor }).toPromise();
+  }, [graphql, variables, pageInfo]);
+  const hasMore = pageInfo?.hasNextPage ?? false;
+  return { rows, isLoaded: data !== undefined, isBusy: fetching, error, hasMore, more, reload, take };
+}
+
+const activityOf = ({ lastActivityAt }: ConversationRowFragment): string => lastActivityAt ?? '';
