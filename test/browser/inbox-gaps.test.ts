@@ -1,4 +1,4 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Page, Route, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
@@ -19,6 +19,8 @@ afterAll(async () => {
 const listOf = (page: Page) => page.getByRole('list', { name: 'Conversations' });
 const logOf = (page: Page) => page.getByRole('log');
 const rowOf = (page: Page, name: string) => listOf(page).getByText(name, { exact: true });
+const isAbout = (route: Route, operation: string): boolean =>
+  route.request().postDataJSON()?.operationName === operation;
 
 const phoneOf = (person: number): string => `+1415555${String(2_000 + person)}`;
 
@@ -69,5 +71,109 @@ test('a thread that is opened again has no hole between its older messages and t
   const texts = await logOf(page).locator('.message-text').allInnerTexts();
   const turns = texts.map(text => Number(text.replace('Turn ', '')));
   expect(turns).toEqual(Array.from({ length: turns.length }, (_, index) => 51 - turns.length + index));
+  expect(faults).toEqual([]);
+});
+
+test('what happens between the first list and the start of the stream is shown', async () => {
+  write(110, 'First of all');
+  const { page } = await openDashboard(browser, gateway.url, undefined);
+  let release = (): void => undefined;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  await page.route('**/graphql', async route => {
+    if (isAbout(route, 'InboxStart')) await held;
+    await route.continue();
+  });
+  await page.getByLabel('Access token').fill(gateway.tenant.token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await rowOf(page, 'Person 110').click();
+  await logOf(page).getByText('First of all').waitFor();
+  write(110, 'Second of all');
+  write(111, 'Third of all');
+  const answer = await gateway.graphql('{ conversations(first: 1) { nodes { lastMessage { previewText } } } }');
+  await expect
+    .poll(async () => (await gateway.graphql('{ conversations(first: 1) { nodes { contact { displayName } } } }')).data)
+    .toMatchObject({ conversations: { nodes: [{ contact: { displayName: 'Person 111' } }] } });
+  expect(answer.errors).toBeUndefined();
+  release();
+  await rowOf(page, 'Person 111').waitFor();
+  await logOf(page).getByText('Second of all').waitFor();
+});
+
+test('the inbox is live although the start of its stream failed once', async () => {
+  write(120, 'Are you there?');
+  let refusals = 0;
+  const { page } = await openDashboard(browser, gateway.url, undefined);
+  await page.route('**/graphql', async route => {
+    if (!isAbout(route, 'InboxStart') || refusals >= 5) return route.continue();
+    refusals += 1;
+    await route.abort();
+  });
+  await page.getByLabel('Access token').fill(gateway.tenant.token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await rowOf(page, 'Person 120').waitFor();
+  await expect.poll(() => refusals).toBe(5);
+  write(121, 'And I?');
+  await rowOf(page, 'Person 121').waitFor();
+});
+
+test.each(['SERVICE_UNAVAILABLE', 'CURSOR_EXPIRED'])(
+  'the inbox is live again after its stream ended with %s',
+  async code => {
+    const person = code === 'CURSOR_EXPIRED' ? 130 : 132;
+    write(person, 'Before');
+    const { page } = await openDashboard(browser, gateway.url, undefined);
+    let socket: WebSocketRoute | undefined;
+    let streamId: string | undefined;
+    await page.routeWebSocket(/\/graphql/, client => {
+      socket = client;
+      const server = client.connectToServer();
+      client.onMessage(message => {
+        const { id, payload } = JSON.parse(String(message));
+        if (payload?.operationName === 'InboxEvents') streamId = id;
+        server.send(message);
+      });
+    });
+    await page.getByLabel('Access token').fill(gateway.tenant.token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await rowOf(page, `Person ${person}`).click();
+    await logOf(page).getByText('Before').waitFor();
+    await expect.poll(() => streamId).toBeDefined();
+    const ended = streamId;
+    socket?.send(JSON.stringify({ id: ended, type: 'error', payload: [{ message: 'Over.', extensions: { code } }] }));
+    write(person, 'Meanwhile');
+    write(person + 1, 'New here');
+    await logOf(page).getByText('Meanwhile').waitFor();
+    await rowOf(page, `Person ${person + 1}`).waitFor();
+    await expect.poll(() => streamId).not.toBe(ended);
+    write(person, 'Afterwards');
+    await logOf(page).getByText('Afterwards').waitFor();
+  },
+);
+
+test('a message that arrives while its thread is being read is shown', async () => {
+  write(140, 'One');
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await rowOf(page, 'Person 140').waitFor();
+  let release = (): void => undefined;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let isHeld = false;
+  await page.route('**/graphql', async route => {
+    if (!isAbout(route, 'Thread') || isHeld) return route.continue();
+    isHeld = true;
+    const response = await route.fetch();
+    await held;
+    await route.fulfill({ response });
+  });
+  await rowOf(page, 'Person 140').click();
+  await expect.poll(() => isHeld).toBe(true);
+  write(140, 'Two');
+  await listOf(page).getByText('Two', { exact: true }).waitFor();
+  release();
+  await logOf(page).getByText('One', { exact: true }).waitFor();
+  await logOf(page).getByText('Two', { exact: true }).waitFor();
   expect(faults).toEqual([]);
 });

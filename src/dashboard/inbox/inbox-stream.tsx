@@ -1,5 +1,7 @@
-import { use, useEffect, useState } from 'react';
-import { useClient, useSubscription } from 'urql';
+import { use, useCallback, useEffect, useRef, useState } from 'react';
+import { type CombinedError, useClient, useSubscription } from 'urql';
+import { backoffMs } from '../../client/backoff.ts';
+import { ParleyError } from '../../client/client.ts';
 import {
   type ConversationRowFragment,
   type EventType,
@@ -8,6 +10,7 @@ import {
 } from '../documents.generated.ts';
 import { ConnectionContext } from '../session/connection.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
 import { reportReaction } from './use-reaction.ts';
 
 const TYPES: readonly EventType[] = [
@@ -36,47 +39,88 @@ const STATUS_TYPES: ReadonlySet<EventType> = new Set([
   'MESSAGE_REACTION',
 ]);
 
+/** Said on `window` when the stream has begun: what was read before may lack what happened until then. */
+export const STREAM_STARTED = 'parley:stream-started';
+/** Said on `window` of a conversation, by its databaseId, that has a message more. */
+export const MESSAGE_ADDED = 'parley:message-added';
+
+/** After these the stream begins anew; any other refusal of the gateway stays. */
+const PASSING: ReadonlySet<unknown> = new Set([
+  'SERVICE_UNAVAILABLE',
+  'RATE_LIMIT_EXCEEDED',
+  'INTERNAL_ERROR',
+  'CURSOR_EXPIRED',
+]);
+
+function mayPass({ networkError, graphQLErrors }: CombinedError): boolean {
+  const code = networkError instanceof ParleyError ? networkError.code : graphQLErrors[0]?.extensions['code'];
+  return code === undefined || PASSING.has(code);
+}
+
 interface Props {
   /** A conversation changed; `isStatusOnly` if a list that has it already shows the change. */
   readonly onChange: (id: string, row: ConversationRowFragment | null, isStatusOnly: boolean) => void;
 }
 
-/** Follows the events of the inbox: the cache takes their objects. A component of its own, so that an event renders nothing else. */
+/**
+ * Follows the events of the inbox: the cache takes their objects. A stream that the gateway ends, because the page read too slowly or
+ * slept for longer than events are kept, begins anew. A component of its own, so that an event renders nothing else.
+ */
 export function InboxStream({ onChange }: Props) {
   const { t } = useTexts();
   const isConnected = use(ConnectionContext);
   const graphql = useClient();
   const [after, setAfter] = useState<string>();
+  const [attempt, setAttempt] = useState(0);
+  const [refusal, setRefusal] = useState<CombinedError>();
+  const failures = useRef(0);
+  const fail = useCallback((error: CombinedError | undefined) => {
+    setAfter(undefined);
+    if (error && !mayPass(error)) setRefusal(error);
+    else setAttempt(before => before + 1);
+  }, []);
   useEffect(() => {
     let isCurrent = true;
-    void graphql
-      .query(InboxStartDocument, {}, { requestPolicy: 'network-only' })
-      .toPromise()
-      .then(({ data }) => {
-        if (isCurrent && data?.eventCursor) setAfter(data.eventCursor);
-      });
+    const start = async (): Promise<void> => {
+      const { data, error } = await graphql
+        .query(InboxStartDocument, {}, { requestPolicy: 'network-only' })
+        .toPromise();
+      if (!isCurrent) return;
+      if (data?.eventCursor == null) return fail(error);
+      setAfter(data.eventCursor);
+      window.dispatchEvent(new Event(STREAM_STARTED));
+    };
+    const timer = setTimeout(() => void start(), attempt === 0 ? 0 : backoffMs(failures.current++));
     return () => {
       isCurrent = false;
+      clearTimeout(timer);
     };
-  }, [graphql]);
-  useSubscription(
+  }, [graphql, attempt, fail]);
+  const [{ error }] = useSubscription(
     {
       query: InboxEventsDocument,
       variables: { after, filter: { types: [...TYPES] } },
       pause: after === undefined,
     },
     (_previous, data) => {
+      failures.current = 0;
       reportReaction(data);
       const { events } = data;
       const isStatusOnly = STATUS_TYPES.has(events.type);
       if (events.__typename === 'MessageEvent') {
         const row = events.message?.conversation;
+        if (row && !isStatusOnly)
+          window.dispatchEvent(new CustomEvent<string>(MESSAGE_ADDED, { detail: row.databaseId }));
         if (row) onChange(row.id, row, isStatusOnly);
       } else if (events.__typename === 'ConversationEvent')
         onChange(events.subjectId, events.conversation, isStatusOnly);
       return data;
     },
   );
+  useEffect(() => {
+    if (error) fail(error);
+  }, [error, fail]);
+  if (refusal) return <UserErrors failure={refusal} />;
   if (isConnected) return null;
   return (
     <p className="connection-lost" role="status">

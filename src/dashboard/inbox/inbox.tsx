@@ -6,7 +6,7 @@ import { ConversationList, withoutMessage } from './conversation-list.tsx';
 import { useInboxFilters } from './filters.ts';
 import { FoundMessages, useFoundMessages } from './found-messages.tsx';
 import { InboxEmpty } from './inbox-empty.tsx';
-import { InboxStream } from './inbox-stream.tsx';
+import { InboxStream, STREAM_STARTED } from './inbox-stream.tsx';
 import { Shortcuts, useInboxKeys } from './keys.tsx';
 import { ListHead } from './list-head.tsx';
 import { Thread } from './thread.tsx';
@@ -21,6 +21,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
   const conversations = list.rows;
   const found = useFoundMessages(filters.search);
   useWindowEvent(TIME_PASSED, list.reload);
+  useWindowEvent(STREAM_STARTED, list.reload);
   const [, navigate] = useLocation();
   const query = useSearch();
   const scroller = useRef<HTMLDivElement>(null);

@@ -1,8 +1,7 @@
 import { useEffect, useMemo, useState } from 'react';
-import { useMutation, useQuery } from 'urql';
-import { THREAD_PAGE } from '../api/thread-updates.ts';
-import { MarkConversationReadDocument, ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
-import { ClockButton, TIME_PASSED } from '../phone/clock-button.tsx';
+import { useMutation } from 'urql';
+import { MarkConversationReadDocument, type ThreadQuery } from '../documents.generated.ts';
+import { ClockButton } from '../phone/clock-button.tsx';
 import { PhoneDevice } from '../phone/phone-device.tsx';
 import { useColleagues } from '../presence/use-colleagues.ts';
 import { useAccount } from '../session/account.tsx';
@@ -14,20 +13,14 @@ import { DraftContext, useDraftOf } from './draft.ts';
 import { MessageList } from './message-list.tsx';
 import { ThreadHead } from './thread-head.tsx';
 import { SentReactionsContext, useSentReactions } from './use-reaction.ts';
-import { useWindowEvent } from './window-event.ts';
+import { useThread } from './use-thread.ts';
 
 /** One conversation: who it is with, its messages, and what to answer with. */
 export function Thread({ conversationId }: { readonly conversationId: string }) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const [{ data, fetching, error }, refetch] = useQuery({
-    query: ThreadDocument,
-    variables: { id: conversationId, last: THREAD_PAGE },
-    requestPolicy: 'cache-and-network',
-  });
-  useWindowEvent(TIME_PASSED, () => refetch({ requestPolicy: 'network-only' }));
+  const { conversation, isBusy, error } = useThread(conversationId);
   const [, markRead] = useMutation(MarkConversationReadDocument);
-  const conversation = data?.conversation;
   const unread = conversation?.unreadCount ?? 0;
   const mayMark = can('CONVERSATIONS_WRITE', 'MESSAGES_SEND');
 
@@ -44,8 +37,8 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
 
   if (!conversation)
     return (
-      <section className="thread-empty" aria-busy={fetching}>
-        {!fetching && (error ? <UserErrors failure={error} /> : <p className="muted">{t('thread.missing')}</p>)}
+      <section className="thread-empty" aria-busy={isBusy}>
+        {!isBusy && (error ? <UserErrors failure={error} /> : <p className="muted">{t('thread.missing')}</p>)}
       </section>
     );
   return <OpenThread conversation={conversation} />;
