@@ -16,8 +16,8 @@ export function CsvDrop({ hint, onTable }: Props) {
   const [problem, setProblem] = useState<string>();
   const take = async (file: File | undefined): Promise<void> => {
     if (!file) return;
-    const [{ readCsv }, text] = await Promise.all([import('./csv-file.ts'), file.text()]);
-    const table = readCsv(text);
+    const [{ decodeText, readCsv }, bytes] = await Promise.all([import('./csv-file.ts'), file.arrayBuffer()]);
+    const table = readCsv(decodeText(bytes));
     setProblem(table ? undefined : t('csv.unreadable', { name: file.name }));
     if (table) onTable(table, file.name);
   };

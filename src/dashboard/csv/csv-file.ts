@@ -7,6 +7,17 @@ export interface CsvTable {
 
 const DELIMITERS = [',', ';', '\t'] as const;
 
+/** The text of a file: UTF-8, UTF-16 with its mark, or what spreadsheets on Windows write if nothing else is chosen. */
+export function decodeText(bytes: ArrayBuffer): string {
+  const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
+  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return new TextDecoder('windows-1252').decode(bytes);
+  }
+}
+
 /** The delimiter that the first line has most, outside of quotes. */
 function delimiterOf(text: string): string {
   const [first = ''] = text.split(/\r?\n/, 1);
