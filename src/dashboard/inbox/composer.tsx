@@ -89,16 +89,20 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     });
   };
   const note = async (body: string): Promise<void> => {
-    const { data } = await createNote({ input: { conversationId: conversation.id, body } });
-    if (!data?.createNote?.note) return;
+    setSending(true);
     write('');
-    window.dispatchEvent(new Event(NOTES_CHANGED));
-    onNoted();
+    const { data } = await createNote({ input: { conversationId: conversation.id, body } });
+    setSending(false);
+    if (data?.createNote?.note) {
+      window.dispatchEvent(new Event(NOTES_CHANGED));
+      onNoted();
+      // With what was typed meanwhile, even an answer: a note is never put where it would be sent.
+    } else keep(before => ({ mode: 'note', text: joined(body, before.text) }));
   };
   /** @param scheduledAt ISO 8601; undefined: now */
   const submit = async (scheduledAt?: string): Promise<void> => {
     const body = text.trim();
-    if (isNote) return body === '' ? undefined : note(body);
+    if (isNote) return body === '' || isSending ? undefined : note(body);
     if (isBlocked || isEmpty || isSending || attachments.isUploading) return;
     const contents = contentsOf(body, attachments.list);
     if (contents.length === 0) return;
@@ -113,7 +117,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     else {
       attachments.restore(filesOf(written).slice(sent));
       const isBodySent = contents.slice(0, sent).some(({ media }) => media?.caption === body);
-      if (!isBodySent) keep(before => ({ text: before.text || body }));
+      if (!isBodySent) keep(before => ({ text: joined(body, before.text) }));
     }
     setSending(false);
   };
@@ -199,7 +203,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
         <button
           type="button"
           className="button primary"
-          disabled={isNote ? text.trim() === '' : isIdle}
+          disabled={isNote ? text.trim() === '' || isSending : isIdle}
           onClick={() => void submit()}
         >
           <Icon name={isNote ? 'note' : 'send'} size={17} /> {isNote ? t('composer.addNote') : t('composer.send')}
@@ -228,6 +232,9 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     </fieldset>
   );
 }
+
+/** A text that was not sent, before what was typed after it. */
+const joined = (unsent: string, typed: string): string => [unsent, typed].filter(Boolean).join('\n');
 
 /** The messages that a text and files become: the first file has the text as its caption. */
 function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {

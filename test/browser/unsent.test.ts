@@ -1,0 +1,90 @@
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { dataOf } from '../support/answers.ts';
+import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { launchChromium } from './chromium.ts';
+import { openDashboard } from './dashboard.ts';
+
+let gateway: TestGateway;
+let browser: Browser;
+let persons = 0;
+
+beforeAll(async () => {
+  gateway = await startGateway();
+  browser = await launchChromium();
+});
+afterAll(async () => {
+  await browser.close();
+  await gateway.stop();
+});
+
+/** A page that shows the conversation of a person who wrote. */
+async function openConversation(text: string): Promise<Page> {
+  persons += 1;
+  const name = `Cleo ${persons}`;
+  gateway.emulator.inbound({ from: `+1415557${String(1_000 + persons)}`, text, profileName: name });
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await page.getByRole('list', { name: 'Conversations' }).getByText(name, { exact: true }).click();
+  await page.getByRole('log').getByText(text).waitFor();
+  return page;
+}
+
+/** Holds what a page asks with an operation. @returns functions that wait for it, let it through, or answer it with an error */
+async function hold(page: Page, operation: string) {
+  const [asked, decided] = [Promise.withResolvers<void>(), Promise.withResolvers<boolean>()];
+  await page.route('**/graphql', async route => {
+    if (route.request().postDataJSON()?.operationName !== operation) return route.continue();
+    asked.resolve();
+    if (await decided.promise) return route.continue();
+    const errors = [{ message: 'It cannot be done.', extensions: { code: 'INTERNAL_ERROR' } }];
+    await route.fulfill({ contentType: 'application/graphql-response+json', body: JSON.stringify({ errors }) });
+  });
+  return { asked: asked.promise, allow: () => decided.resolve(true), refuse: () => decided.resolve(false) };
+}
+
+const draftOf = (page: Page) => page.locator('.composer-input');
+
+test('a note is written once, however often Enter is pressed, and what is typed meanwhile stays', async () => {
+  const page = await openConversation('Note me');
+  const held = await hold(page, 'CreateNote');
+  await page.keyboard.press('n');
+  await draftOf(page).pressSequentially('Be kind');
+  await page.keyboard.press('Enter');
+  await page.keyboard.press('Enter');
+  await held.asked;
+  await page.getByRole('button', { name: 'Reply', exact: true }).click();
+  await draftOf(page).pressSequentially('Dear customer');
+  await page.keyboard.press('Enter');
+  held.allow();
+  await page.getByRole('complementary', { name: 'Details' }).getByText('Be kind').waitFor();
+  expect(await draftOf(page).inputValue()).toBe('Dear customer');
+  const { notes } = dataOf(
+    await gateway.graphql('{ conversations(first: 1) { nodes { notes { nodes { body } } } } }', {}),
+  ).conversations.nodes[0];
+  expect(notes.nodes).toEqual([{ body: 'Be kind' }]);
+});
+
+test('a note that is refused goes to nobody: it is a note again, with what was typed meanwhile', async () => {
+  const page = await openConversation('Note me, too');
+  const held = await hold(page, 'CreateNote');
+  await page.keyboard.press('n');
+  await draftOf(page).pressSequentially('A difficult customer');
+  await page.keyboard.press('Enter');
+  await held.asked;
+  await page.getByRole('button', { name: 'Reply', exact: true }).click();
+  held.refuse();
+  await page.getByText('It cannot be done.').waitFor();
+  expect(await page.getByLabel('Note', { exact: true }).inputValue()).toBe('A difficult customer');
+});
+
+test('an answer that is refused stands before what was typed after it', async () => {
+  const page = await openConversation('Answer me');
+  const held = await hold(page, 'SendMessage');
+  await draftOf(page).pressSequentially('The first answer');
+  await page.keyboard.press('Enter');
+  await held.asked;
+  await draftOf(page).pressSequentially('and more');
+  held.refuse();
+  await page.getByText('It cannot be done.').waitFor();
+  expect(await draftOf(page).inputValue()).toBe('The first answer\nand more');
+});
