@@ -88,3 +88,26 @@ test('an answer that is refused stands before what was typed after it', async ()
   await page.getByText('It cannot be done.').waitFor();
   expect(await draftOf(page).inputValue()).toBe('The first answer\nand more');
 });
+
+test('older messages that cannot be read are asked for once, and the page says so', async () => {
+  const page = await openConversation('Turn 0');
+  const from = `+1415557${String(1_000 + persons)}`;
+  for (let turn = 1; turn <= 45; turn += 1) gateway.emulator.inbound({ from, text: `Turn ${turn}` });
+  await page.getByRole('log').getByText('Turn 45', { exact: true }).waitFor();
+  let asked = 0;
+  await page.route('**/graphql', async route => {
+    const { operationName, variables } = route.request().postDataJSON() ?? {};
+    if (operationName !== 'Thread' || variables.before === undefined) return route.continue();
+    asked += 1;
+    const errors = [{ message: 'It cannot be read.', extensions: { code: 'INTERNAL_ERROR' } }];
+    await route.fulfill({ contentType: 'application/graphql-response+json', body: JSON.stringify({ errors }) });
+  });
+  const address = new URL(page.url());
+  address.searchParams.set('message', 'no-such-message');
+  await page.goto(address.href);
+  await page.getByRole('log').getByRole('alert').getByText('It cannot be read.').waitFor();
+  expect(asked).toBe(1);
+  await page.unrouteAll();
+  await page.getByRole('button', { name: 'Older messages' }).click();
+  await page.getByRole('log').getByText('Turn 0', { exact: true }).waitFor();
+});

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { useClient } from 'urql';
+import { type CombinedError, useClient } from 'urql';
 import { useSearchParams } from 'wouter';
 import { THREAD_PAGE } from '../api/thread-updates.ts';
 import {
@@ -11,6 +11,7 @@ import {
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
+import { UserErrors } from '../ui/user-errors.tsx';
 import { useIsMine } from './draft.ts';
 import { MessageBubble } from './message-bubble.tsx';
 
@@ -35,6 +36,7 @@ export function MessageList({ conversation, messages }: Props) {
   const isAtEnd = useRef(true);
   const heightBefore = useRef<number>(undefined);
   const [isLoading, setLoading] = useState(false);
+  const [failure, setFailure] = useState<CombinedError>();
   const edges = messages?.edges ?? [];
   const { hasPreviousPage = false, startCursor } = messages?.pageInfo ?? {};
 
@@ -77,7 +79,10 @@ export function MessageList({ conversation, messages }: Props) {
     void graphql
       .query(ThreadDocument, { id: conversation.databaseId, last: THREAD_PAGE, before: startCursor })
       .toPromise()
-      .then(() => setLoading(false));
+      .then(({ error }) => {
+        setFailure(error);
+        setLoading(false);
+      });
   }, [graphql, conversation.databaseId, startCursor, isLoading]);
 
   // A message that a search has found: what lies between is read page by page.
@@ -86,15 +91,17 @@ export function MessageList({ conversation, messages }: Props) {
   const shownId = useRef<string>(undefined);
   const isSoughtLoaded = edges.some(({ node }) => node.id === soughtId);
   useEffect(() => {
-    if (soughtId === undefined || soughtId === shownId.current) return;
+    if (soughtId === undefined) return;
     if (!isSoughtLoaded) {
-      if (hasPreviousPage) older();
+      shownId.current = undefined;
+      if (hasPreviousPage && !failure) older();
       return;
     }
+    if (soughtId === shownId.current) return;
     shownId.current = soughtId;
     isAtEnd.current = false;
     list.current?.querySelector('.message-row.sought')?.scrollIntoView({ block: 'center' });
-  }, [soughtId, isSoughtLoaded, hasPreviousPage, older]);
+  }, [soughtId, isSoughtLoaded, hasPreviousPage, failure, older]);
 
   const isOpen = Date.parse(conversation.serviceWindow.expiresAt ?? '') > now;
   const rows = edges.map(({ node }, index) => {
@@ -119,6 +126,7 @@ export function MessageList({ conversation, messages }: Props) {
         isAtEnd.current = scrollHeight - scrollTop - clientHeight < FOLLOW_PX;
       }}
     >
+      <UserErrors failure={failure} />
       {hasPreviousPage && (
         <button type="button" className="button small older" disabled={isLoading} onClick={older}>
           {t('thread.older')}
