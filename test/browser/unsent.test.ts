@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../support/answers.ts';
+import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
@@ -110,4 +110,41 @@ test('older messages that cannot be read are asked for once, and the page says s
   await page.unrouteAll();
   await page.getByRole('button', { name: 'Older messages' }).click();
   await page.getByRole('log').getByText('Turn 0', { exact: true }).waitFor();
+});
+
+test('what is typed into a contact stays when it changes, and overwrites nothing that somebody else wrote there', async () => {
+  const input = { phone: '+14155579001', firstName: 'Dora', company: 'Acme' };
+  const { contact } = payloadOf(await gateway.mutate('createContact', input, 'contact { databaseId }'));
+  const change = async (fields: object) => {
+    const answer = await gateway.mutate('updateContact', { id: contact.databaseId, ...fields }, 'contact { id }');
+    expect(payloadOf(answer).userErrors).toEqual([]);
+  };
+  const path = `/contacts/${contact.databaseId}`;
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token, { path });
+  const saved = page.getByText('Saved', { exact: true });
+  const save = () => page.getByRole('button', { name: 'Save', exact: true }).click();
+  await page.getByLabel('Last name').fill('Diaz');
+  await change({ company: 'Acme Ltd' });
+  // The page reads the contact again.
+  await page.getByRole('button', { name: 'Add to a group' }).click();
+  await page.getByLabel('Find or create a group').fill('Regulars');
+  await page.getByRole('button', { name: 'Regulars' }).click();
+  await expect.poll(() => page.getByLabel('Company').inputValue()).toBe('Acme Ltd');
+  expect(await page.getByLabel('Last name').inputValue()).toBe('Diaz');
+  await save();
+  await saved.waitFor();
+  await page.getByLabel('First name').fill('Dorothea');
+  expect(await saved.count()).toBe(0);
+  await change({ firstName: 'Dorothy' });
+  await page.getByRole('button', { name: 'Remove from Regulars' }).click();
+  await page.getByRole('heading', { name: 'Dorothy Diaz' }).waitFor();
+  await save();
+  await page.locator('.panel form').getByRole('alert').waitFor();
+  expect(await page.getByLabel('First name').inputValue()).toBe('Dorothea');
+  const { contact: stored } = dataOf(
+    await gateway.graphql('query ($id: ID!) { contact(id: $id) { firstName lastName company } }', {
+      id: contact.databaseId,
+    }),
+  );
+  expect(stored).toEqual({ firstName: 'Dorothy', lastName: 'Diaz', company: 'Acme Ltd' });
 });

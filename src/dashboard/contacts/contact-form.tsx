@@ -17,37 +17,59 @@ export const CONTACT_FIELDS = [
 export type ContactFieldName = (typeof CONTACT_FIELDS)[number];
 export type ContactValues = Readonly<Record<ContactFieldName, string>>;
 
+interface Edit {
+  readonly typed: string;
+  /** The value that the field had before, of this version of the contact. */
+  readonly before: string;
+  readonly version: string;
+}
+
+/** What was typed, by field. */
+export type ContactEdits = Readonly<Partial<Record<ContactFieldName, Edit>>>;
+
 interface Props {
+  /** As the contact is now: what was typed stays when it changes. */
   readonly initial: ContactValues;
+  /** When the contact was changed last. */
+  readonly version?: string;
   readonly errors: readonly UserError[];
-  readonly onSubmit: (values: ContactValues) => void;
+  /** @returns whether the values were stored */
+  readonly onSubmit: (values: ContactValues, edits: ContactEdits) => Promise<boolean>;
   readonly isReadOnly?: boolean;
-  readonly footer: ReactNode;
+  readonly footer: (isEdited: boolean) => ReactNode;
 }
 
 /** The fields of a contact; a fault stands below its field. */
-export function ContactForm({ initial, errors, onSubmit, isReadOnly = false, footer }: Props) {
+export function ContactForm({ initial, version = '', errors, onSubmit, isReadOnly = false, footer }: Props) {
   const { t } = useTexts();
-  const [values, setValues] = useState(initial);
-  const submit = (event: FormEvent): void => {
+  const [edits, setEdits] = useState<ContactEdits>({});
+  const shownIn = (name: ContactFieldName): string => edits[name]?.typed ?? initial[name];
+  const submit = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
-    onSubmit(values);
+    const values = Object.fromEntries(CONTACT_FIELDS.map(name => [name, shownIn(name)])) as ContactValues;
+    if (!(await onSubmit(values, edits))) return;
+    // What was typed meanwhile is not stored.
+    setEdits(now =>
+      Object.fromEntries(Object.entries(now).filter(([name, edit]) => edit !== edits[name as ContactFieldName])),
+    );
   };
   return (
-    <form className="form" onSubmit={submit} noValidate>
+    <form className="form" onSubmit={event => void submit(event)} noValidate>
       <div className="form-row">
         {CONTACT_FIELDS.map(name => (
           <Field
             key={name}
             label={t(`field.${name}`)}
-            value={values[name]}
+            value={shownIn(name)}
             error={errorsOf(errors, name)}
             isReadOnly={isReadOnly}
-            onChange={value => setValues({ ...values, [name]: value })}
+            onChange={typed =>
+              setEdits(now => ({ ...now, [name]: { before: initial[name], version, ...now[name], typed } }))
+            }
           />
         ))}
       </div>
-      {footer}
+      {footer(Object.keys(edits).length > 0)}
     </form>
   );
 }

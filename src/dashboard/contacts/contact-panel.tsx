@@ -10,7 +10,7 @@ import { Icon } from '../ui/icon.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { ContactConsent } from './contact-consent.tsx';
 import { ContactCost } from './contact-cost.tsx';
-import { CONTACT_FIELDS, ContactForm, type ContactValues } from './contact-form.tsx';
+import { CONTACT_FIELDS, type ContactEdits, ContactForm, type ContactValues } from './contact-form.tsx';
 import { ContactGroups } from './contact-groups.tsx';
 import { EraseDialog } from './erase-dialog.tsx';
 import { ExportPersonDialog } from './export-dialog.tsx';
@@ -55,12 +55,15 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
       </aside>
     );
   const initial = Object.fromEntries(CONTACT_FIELDS.map(name => [name, contact[name] ?? ''])) as ContactValues;
-  const save = (values: ContactValues): void => {
+  const save = async (values: ContactValues, edits: ContactEdits): Promise<boolean> => {
     const changed = CONTACT_FIELDS.filter(name => values[name] !== initial[name]);
-    if (changed.length === 0) return;
+    if (changed.length === 0) return true;
     const set = Object.fromEntries(changed.map(name => [name, values[name] === '' ? null : values[name]]));
-    // As this page shows it: what somebody else changed meanwhile is not overwritten.
-    void update({ input: { id: contact.id, unchangedSince: contact.updatedAt, ...set } });
+    // As this page showed it: what somebody else changed in these fields meanwhile is not overwritten.
+    const overtaken = changed.find(name => edits[name]?.before !== initial[name]);
+    const unchangedSince = (overtaken && edits[overtaken]?.version) ?? contact.updatedAt;
+    const { data: done } = await update({ input: { id: contact.id, unchangedSince, ...set } });
+    return done?.updateContact?.contact != null;
   };
   return (
     <aside className="panel" aria-label={contact.displayName}>
@@ -72,12 +75,12 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
         {closeButton}
       </header>
       <ContactForm
-        key={contact.updatedAt}
         initial={initial}
+        version={contact.updatedAt}
         errors={errors}
         onSubmit={save}
         isReadOnly={!can('CONTACTS_WRITE')}
-        footer={
+        footer={isEdited => (
           <>
             <UserErrors
               errors={errors.filter(({ path }) => !CONTACT_FIELDS.some(name => name === path?.[0]))}
@@ -85,14 +88,14 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
             />
             {can('CONTACTS_WRITE') && (
               <div className="dialog-foot">
-                {saved.data?.updateContact?.contact && <span className="chip good">{t('saved')}</span>}
+                {saved.data?.updateContact?.contact && !isEdited && <span className="chip good">{t('saved')}</span>}
                 <button type="submit" className="button primary" disabled={saved.fetching}>
                   {t('save')}
                 </button>
               </div>
             )}
           </>
-        }
+        )}
       />
       <ContactGroups
         contactId={contact.id}

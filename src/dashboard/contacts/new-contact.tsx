@@ -16,19 +16,20 @@ export function NewContact({ onClose, onCreated }: Props) {
   const { t } = useTexts();
   const [{ data, error, fetching }, create] = useMutation(CreateContactDocument);
   const errors = data?.createContact?.userErrors ?? [];
-  const submit = async ({ phone, ...values }: ContactValues): Promise<void> => {
+  const submit = async ({ phone, ...values }: ContactValues): Promise<boolean> => {
     const given = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== ''));
     const { data: made } = await create({ input: { phone, ...given } });
     const contact = made?.createContact?.contact;
     if (contact) onCreated(contact.databaseId);
+    return contact != null;
   };
   return (
     <Dialog title={t('contacts.new')} onClose={onClose}>
       <ContactForm
         initial={EMPTY}
         errors={errors}
-        onSubmit={values => void submit(values)}
-        footer={
+        onSubmit={submit}
+        footer={() => (
           <>
             <UserErrors
               errors={errors.filter(({ path }) => !CONTACT_FIELDS.some(name => name === path?.[0]))}
@@ -43,7 +44,7 @@ export function NewContact({ onClose, onCreated }: Props) {
               </button>
             </div>
           </>
-        }
+        )}
       />
     </Dialog>
   );
