@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
+import { openSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { Command } from 'commander';
-import { pino } from 'pino';
 import type { Gateway } from '../app/serve.ts';
 import { type Config, loadConfig } from '../config.ts';
 import { createDatabase } from '../database/database.ts';
@@ -14,6 +14,7 @@ import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { systemClock } from '../platform/clock.ts';
 import { type EmbeddedPostgres, removeEmbeddedPostgres, startEmbeddedPostgres } from '../platform/embedded/postgres.ts';
 import { createLog, type Log } from '../platform/log.ts';
+import { createLogOutput } from '../platform/log-output.ts';
 import { parseRange } from '../platform/public-address.ts';
 import { UserError } from '../platform/user-error.ts';
 import { DEV_DIRECTORY, type DevFacts, factsPath, readFacts, secretKeyPath } from './database.ts';
@@ -67,10 +68,7 @@ class Development {
     this.#directory = directory;
     this.#json = json;
     this.#config = config;
-    this.#log = createLog(
-      config.logLevel,
-      pino.destination({ dest: join(directory, 'parley.log'), mkdir: true, sync: false }),
-    );
+    this.#log = createLog(config.logLevel, createLogOutput(openSync(join(directory, 'parley.log'), 'a')));
   }
 
   async reset(): Promise<void> {
@@ -135,7 +133,6 @@ class Development {
     await this.#filling;
     await this.#emulator?.stop();
     await this.#postgres?.stop();
-    this.#log.flush();
   }
 
   async #secretKey(): Promise<Uint8Array> {

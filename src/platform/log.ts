@@ -1,13 +1,16 @@
 import { type DestinationStream, type Logger, pino } from 'pino';
+import { createLogOutput } from './log-output.ts';
 
 export type Log = Logger;
 
 /** Keys whose values are redacted, at every depth at which objects are logged. */
 const SECRET_KEYS = ['authorization', 'token', 'accessToken', 'appSecret', 'verifyToken', 'password', 'text', 'body'];
 
+const STANDARD_OUTPUT = 1;
+
 /** A structured JSON logger (pino). Redaction of secrets and message texts is a safeguard: no call logs them deliberately. */
-export function createLog(level: string, destination?: DestinationStream): Log {
+export function createLog(level: string, destination: DestinationStream = createLogOutput(STANDARD_OUTPUT)): Log {
   const paths = SECRET_KEYS.flatMap(key => [key, `*.${key}`, `*.*.${key}`]);
   const options = { level, base: null, redact: { paths, censor: '[redacted]' } };
-  return destination ? pino(options, destination) : pino(options);
+  return pino(options, destination);
 }
