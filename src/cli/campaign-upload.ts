@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises';
 import { basename, extname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
@@ -7,10 +6,10 @@ import type { MappingInput } from '../features/campaigns/lists/parse-file.ts';
 import { type ListPreview, previewList } from '../features/campaigns/lists/preview.ts';
 import { getErrors } from '../features/campaigns/lists/store.ts';
 import { addRows, createList } from '../features/campaigns/lists/upload.ts';
-import { parseCsv } from '../platform/csv.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Context } from '../schema/context.ts';
 import { contextOf } from './campaign-context.ts';
+import { readCsv } from './csv-file.ts';
 import { changeDatabase, secretBoxOf } from './database.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
@@ -43,9 +42,8 @@ function mapped(text: string, before: Partial<MappingInput>): Partial<MappingInp
 const lineOf = (cells: readonly string[]): string => cells.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',');
 
 /** Splits the file into parts of at most the size of one upload, each with the line of column names. */
-function partsOf(csv: string, file: string): string[] {
-  const table = parseCsv(csv);
-  if (!table) throw new UserError(`${file} is not a CSV file: a quoted field is not closed.`);
+async function partsOf(file: string): Promise<string[]> {
+  const table = await readCsv(file);
   const [header, ...rows] = table.map(({ cells }) => lineOf(cells));
   if (rows.length > MAX_LIST.rows)
     throw new UserError(`${file} has ${rows.length} rows. A list may have at most ${MAX_LIST.rows}: make two files.`);
@@ -104,10 +102,7 @@ async function store(
 }
 
 async function run(slug: string, file: string, { name, map, dryRun, json }: Options): Promise<void> {
-  const csv = await readFile(file, 'utf8').catch((error: Error) => {
-    throw new UserError(`${file} cannot be read: ${error.message}`, { cause: error });
-  });
-  const parts = partsOf(csv, file);
+  const parts = await partsOf(file);
   const mapping = { phone: 'phone', ...map };
   const { counts, errors, samples } = await changeDatabase(loadConfig(), async db => {
     const secrets = await secretBoxOf(loadConfig(), db);

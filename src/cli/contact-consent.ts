@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises';
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
 import { CONSENT_CSV_COLUMNS, importConsent, parseConsent } from '../features/contacts/consent/import.ts';
 import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { systemClock } from '../platform/clock.ts';
-import { parseCsv } from '../platform/csv.ts';
 import { UserError } from '../platform/user-error.ts';
+import { readCsv } from './csv-file.ts';
 import { changeDatabase } from './database.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
@@ -20,8 +19,7 @@ interface Options {
 const SHOWN_FAULTS = 20;
 
 async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Options): Promise<void> {
-  const rows = parseCsv(await readText(file));
-  if (!rows) throw new UserError(`${file} is not a CSV file: a quoted field is not closed.`);
+  const rows = await readCsv(file);
   const result = await changeDatabase(loadConfig(), async db => {
     const { tenant_id: tenantId } = await requireTenant(db.read, slug);
     const { entries, faults } = await parseConsent(db, tenantId, rows, COMMAND_LINE, systemClock.now());
@@ -45,11 +43,6 @@ async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Opt
   if (faults.length > 0 && !skipFaulty && !dryRun)
     throw new UserError('Nothing was imported. Correct the rows, or import the others with --skip-faulty.');
 }
-
-const readText = (file: string): Promise<string> =>
-  readFile(file, 'utf8').catch((error: Error) => {
-    throw new UserError(`${file} cannot be read: ${error.message}`, { cause: error });
-  });
 
 export const importConsentCommand = (): Command =>
   new Command('import-consent')

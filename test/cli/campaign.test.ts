@@ -103,3 +103,16 @@ test('parley campaign upload checks a CSV file, and stores it as a list without 
   const odd = await upload('--map', 'shoe=size');
   expect([odd.code, odd.output]).toEqual([1, expect.stringContaining('Must be field=column')]);
 });
+
+test('parley campaign upload reads UTF-16, and refuses a file whose names it cannot read', async () => {
+  const phone = newPhone();
+  const file = join(directory, 'Excel.csv');
+  const text = `phone,Vorname\r\n${phone},Zoë\r\n`;
+  const upload = () => parley('upload', sender.slug, file, '--map', 'firstName=Vorname', '--dry-run', '--json');
+  await writeFile(file, `\uFEFF${text}`, 'utf16le');
+  expect(jsonOf(await upload())).toMatchObject([{ rows: 1, errors: 0, samples: [{ Vorname: 'Zoë' }] }]);
+  // As Excel writes "CSV" in western Europe: Windows-1252.
+  await writeFile(file, text, 'latin1');
+  const refused = await upload();
+  expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('is not a text in UTF-8')]);
+});
