@@ -11,7 +11,16 @@ export interface ExportedPerson {
   readonly contactIds: readonly number[];
   readonly phoneKeys: readonly string[];
   /** The person's identifiers in payloads of shops. */
-  readonly shopKeys: readonly string[];
+  readonly shopKeys: readonly ShopKey[];
+}
+
+/** An identifier, and when it was the person's: a number may have belonged to others before or after. */
+export interface ShopKey {
+  readonly person: string;
+  /** ISO 8601 or `-infinity`. */
+  readonly since: string;
+  /** ISO 8601 or `infinity`; excluded. */
+  readonly until: string;
 }
 
 export interface Section {
@@ -75,8 +84,9 @@ export const SECTIONS: readonly Section[] = [
     key: 'o.id',
     type: 'uuid',
     row: sql`to_jsonb(o) - '{tenant_id,mac,phone_key,idempotency_key,hour}'::text[]`,
+    // By number only before its message is accepted: a later one has the contact that had the number then.
     from: (tenantId, { contactIds, phoneKeys }) => sql`otps o where o.tenant_id = ${tenantId}
-      and (o.phone_key = any(${phoneKeys}::text[]) or o.contact_id = any(${contactIds}::bigint[]))`,
+      and (o.contact_id = any(${contactIds}::bigint[]) or o.contact_id is null and o.phone_key = any(${phoneKeys}::text[]))`,
   }),
   section('bot_replies', {
     key: 'b.reply_message_id',
@@ -90,10 +100,17 @@ export const SECTIONS: readonly Section[] = [
     type: 'uuid',
     row: sql`jsonb_build_object('id', d.id, 'integration_id', d.integration_id, 'topic', d.topic, 'received_at', d.received_at,
       'outcome', d.outcome, 'order_id', d.order_id, 'order_status', d.order_status, 'body', convert_from(d.body, 'UTF8'))`,
+    // The lateral joins have one plan: a plain one would read all deliveries where statistics are of an empty table.
     from: (tenantId, { shopKeys }) => sql`integration_deliveries d
       where d.tenant_id = ${tenantId} and d.body is not null and d.id = any(array(
-        select p.delivery_id from integration_delivery_people p
-        where p.tenant_id = ${tenantId} and p.person = any(${shopKeys}::text[])))`,
+        select h.id
+        from unnest(${shopKeys.map(key => key.person)}::text[], ${shopKeys.map(key => key.since)}::timestamptz[],
+          ${shopKeys.map(key => key.until)}::timestamptz[]) as k (person, since, until)
+        cross join lateral (
+          select p.delivery_id from integration_delivery_people p where p.tenant_id = ${tenantId} and p.person = k.person offset 0) p
+        cross join lateral (
+          select h.id from integration_deliveries h
+          where h.tenant_id = ${tenantId} and h.id = p.delivery_id and h.received_at >= k.since and h.received_at < k.until offset 0) h))`,
   }),
   section('events', {
     key: 'e.id',

@@ -7,8 +7,9 @@ import { messagesOf } from '../../messages/export.ts';
 import { filesOf, writeFileAsJson } from '../../messages/export-files.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import { findContacts } from '../store.ts';
-import { getIdentified, type IdentifiedContact } from './erasure.sql.ts';
-import { type ExportedPerson, type ExportedRow, SECTIONS, THREAD_SECTIONS } from './export.sql.ts';
+import { getIdentified, type IdentifiedContact, listHolders } from './erasure.sql.ts';
+import { type ExportedPerson, type ExportedRow, SECTIONS, type ShopKey, THREAD_SECTIONS } from './export.sql.ts';
+import { heldPeriods, type Period, type SharedNumber, sharedNumbersOf } from './shared-number.ts';
 
 /** Rows per statement. */
 const PAGE = 500;
@@ -36,7 +37,8 @@ export async function exportContact(
   const found = (await findContacts(db.write, tenantId, [id])).get(id);
   const [contact] = found ? await getIdentified(db.write, tenantId, [found.id]) : [];
   if (!contact) throw notFound('Contact');
-  const person = personOf(contact);
+  const holders = await listHolders(db.write, tenantId, [contact.id]);
+  const person = personOf(contact, sharedNumbersOf(contact.id, holders));
   const counts: Record<string, number> = {};
   const {
     numbers: _numbers,
@@ -107,16 +109,36 @@ async function writeFiles(
 
 type PageArguments = Parameters<(typeof SECTIONS)[number]['page']>;
 
-function personOf({ id, numbers, emails, former_ids: formerIds }: IdentifiedContact): ExportedPerson {
+function personOf(
+  { id, numbers, emails, former_ids: formerIds }: IdentifiedContact,
+  shared: readonly SharedNumber[],
+): ExportedPerson {
   const contactIds = [id, ...formerIds];
+  const phoneKeys = numbers.map(phoneKey);
+  const isShared = new Set(shared.map(({ identity }) => identity));
   return {
     contactId: id,
     contactIds,
-    phoneKeys: numbers.map(phoneKey),
-    shopKeys: peopleOf([
-      ...contactIds.map(known => ({ id: known, phone: null, email: null })),
-      ...numbers.map(phone => ({ id, phone, email: null })),
-      ...emails.map(email => ({ id, phone: null, email })),
-    ]),
+    phoneKeys,
+    shopKeys: [
+      ...peopleOf([
+        ...contactIds.map(known => ({ id: known, phone: null, email: null })),
+        ...phoneKeys.filter(key => !isShared.has(key)).map(phone => ({ id, phone, email: null })),
+        ...emails.map(email => ({ id, phone: null, email })),
+      ]).map(person => shopKey(person, ALWAYS)),
+      ...shared.flatMap(number =>
+        heldPeriods(number).flatMap(period =>
+          peopleOf([{ id, phone: number.identity, email: null }]).map(person => shopKey(person, period)),
+        ),
+      ),
+    ],
   };
 }
+
+const ALWAYS: Period = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.POSITIVE_INFINITY };
+
+const shopKey = (person: string, { fromMs, untilMs }: Period): ShopKey => ({
+  person,
+  since: Number.isFinite(fromMs) ? new Date(fromMs).toISOString() : '-infinity',
+  until: Number.isFinite(untilMs) ? new Date(untilMs).toISOString() : 'infinity',
+});

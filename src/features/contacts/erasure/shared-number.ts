@@ -72,6 +72,21 @@ export function wasHeldAt({ holdings }: SharedNumber, atMs: number): boolean {
   return (later[0] ?? earlier[0])?.belongsToContact ?? false;
 }
 
+/** A span of time in milliseconds; its end is excluded. */
+export interface Period {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** When a shared number belonged to the contact, as `wasHeldAt` decides it. */
+export function heldPeriods(number: SharedNumber): Period[] {
+  const times = number.holdings.flatMap(({ fromMs, untilMs }) => (untilMs === null ? [fromMs] : [fromMs, untilMs]));
+  const turns = [Number.NEGATIVE_INFINITY, ...new Set(times.sort((a, b) => a - b))];
+  return turns.flatMap((fromMs, index) =>
+    wasHeldAt(number, fromMs) ? [{ fromMs, untilMs: turns[index + 1] ?? Number.POSITIVE_INFINITY }] : [],
+  );
+}
+
 /** When the contact lost the number to another one; null if the contact still has it. */
 export function lostAt({ holdings }: SharedNumber): number | null {
   const own = holdings.filter(({ belongsToContact }) => belongsToContact);

@@ -1,6 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { exportContact } from '../../../../src/features/contacts/erasure/export.ts';
+import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import { postRaw } from '../../../support/network-webhook.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
+import { CREATE as CREATE_INTEGRATION, postWoo } from '../../integrations/fixture.ts';
+import { wooOrder } from '../../integrations/fixtures.ts';
 import { type PrivacyFixture, startPrivacyFixture } from './person.ts';
 
 let fixture: PrivacyFixture;
@@ -145,6 +149,61 @@ test('a number that formerly belonged to another person: that person’s message
   expect(await findPersonalData(fixture.gateway.database, markers(present))).toEqual([]);
   const kept = await bodies();
   for (const salt of ['first', 'bare', 'strange', 'strayed']) expect(kept, salt).toContain(`${earlier.word} ${salt}`);
+});
+
+test('the exported data of either owner of a number is their own', async () => {
+  const digits = '4915188800006';
+  const [earlier, present] = [person(digits, 'eleven'), person(digits, 'twelve')];
+  const { database, tenant, url } = fixture.gateway;
+  const { createIntegration } = await fixture.ask(CREATE_INTEGRATION, {
+    input: { kind: 'WOOCOMMERCE', name: 'Shop' },
+  });
+  const { secret, integration } = createIntegration;
+  /** An order by number alone, and a one-time password of the contact, so many seconds ago. */
+  const buy = async ({ userId, word }: Writer, order: number, ago: number): Promise<void> => {
+    const billing = { email: '', phone: `+${digits}`, address_1: word };
+    await postWoo(`${url}${integration.path}`, secret, wooOrder({ id: order, billing }));
+    await fixture.settled();
+    await database.query(
+      'update integration_deliveries set received_at = to_timestamp($3) where tenant_id = $1 and order_id = $2',
+      [tenant.id, String(order), NOW - ago],
+    );
+    await database.query(
+      `insert into otps (tenant_id, id, phone, phone_key, purpose, template_name, language, mac, state, expiry_minutes, expires_at, created_at, hour,
+         contact_id, message_id)
+       select $1, gen_random_uuid(), '+' || $2, $2, $3, 'code', 'en', '', 'expired', 5, t.at, t.at, t.at, i.contact_id, gen_random_uuid()
+       from contact_identities i, (select to_timestamp($5) as at) t where i.tenant_id = $1 and i.kind = 'user_id' and i.value = $4`,
+      [tenant.id, digits, word, userId, NOW - ago],
+    );
+  };
+  await write(earlier, 9_000, 'first');
+  await buy(earlier, 31, 8_000);
+  await write(present, 5_000, 'first');
+  await buy(present, 32, 4_000);
+
+  for (const [owner, other] of [
+    [earlier, present],
+    [present, earlier],
+  ] as const) {
+    const [row] = await database.query<{ contact_id: string }>(
+      "select contact_id from contact_identities where tenant_id = $1 and kind = 'user_id' and value = $2",
+      [tenant.id, owner.userId],
+    );
+    let text = '';
+    await exportContact(
+      fixture.gateway.gateway.resources,
+      tenant.id,
+      Number(row?.contact_id),
+      COMMAND_LINE,
+      async piece => {
+        text += piece;
+      },
+    );
+    const file = JSON.parse(text) as Record<string, Record<string, unknown>[]>;
+    expect(file['one_time_passwords']?.map(({ purpose }) => purpose)).toEqual([owner.word]);
+    expect(file['orders']?.map(({ order_id: id }) => id)).toEqual([owner === earlier ? '31' : '32']);
+    expect(text).not.toContain(other.word);
+  }
 });
 
 test('an opt-out of the former owner does not pass to the new owner of the number', async () => {

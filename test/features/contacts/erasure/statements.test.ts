@@ -53,7 +53,12 @@ test('PostgreSQL accepts the statements for digests and counts', async () => {
 test.each([...SECTIONS, ...THREAD_SECTIONS].map(section => [section.name, section] as const))(
   'the first and next page of the export section %s return JSON rows',
   async (_name, section) => {
-    const person = { contactId: 1, contactIds: [1], phoneKeys: ['1'], shopKeys: ['contact:1'] };
+    const person = {
+      contactId: 1,
+      contactIds: [1],
+      phoneKeys: ['1'],
+      shopKeys: [{ person: 'contact:1', since: '-infinity', until: 'infinity' }],
+    };
     for (const after of [null, ID]) {
       const columns = await describeColumns(database.url, db => section.page(db, 1, person, after, 10));
       expect(columns).toEqual({ row: 'jsonb' });
