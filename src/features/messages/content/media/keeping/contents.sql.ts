@@ -154,3 +154,13 @@ export async function forgetKey(trx: Db, tenantId: number, storageKey: string): 
     .where('storage_key', '=', storageKey)
     .execute();
 }
+
+/** Makes a locked key due again after a pause. */
+export async function postponeKey(trx: Db, tenantId: number, storageKey: string, pauseMs: number): Promise<void> {
+  await trx
+    .updateTable('media_unused')
+    .set({ due_at: clockTimeIn(pauseMs) })
+    .where('tenant_id', '=', tenantId)
+    .where('storage_key', '=', storageKey)
+    .execute();
+}

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdir, rename } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { eraseContacts } from '../../../../../../src/features/contacts/erasure/erase.ts';
@@ -268,6 +269,35 @@ describe('bytes are deleted', () => {
     await files.put(key, await files.receive(Readable.from([Buffer.from('x')]), 10));
     expect(await stored()).toContain('left-behind');
     await gone('left-behind');
+  });
+
+  // A directory in the place of a file stands for one that the store refuses to delete.
+  test('although the store refuses to delete those of another, which are tried again', async () => {
+    const { files } = gateway.gateway.resources;
+    const [refused, other] = [`${gateway.tenant.id}/00/refused`, `${gateway.tenant.id}/00/other`];
+    await mkdir(join(gateway.mediaDirectory, refused), { recursive: true });
+    await files.put(other, await files.receive(Readable.from([Buffer.from('x')]), 10));
+    await gateway.database.query(
+      `insert into media_unused (tenant_id, storage_key, due_at)
+       select $1, k.key, now() - k.age * interval '1 second' from unnest($2::text[], $3::int[]) as k (key, age)`,
+      [gateway.tenant.id, [refused, other], [2, 1]],
+    );
+    await eventually(async () => {
+      await sweep().catch((error: Error) => expect(error.message).toMatch(/^deleting a file/));
+      expect(await stored()).not.toContain('other');
+    });
+    const waiting = () =>
+      gateway.database.query(
+        'select storage_key, due_at > now() as is_later from media_unused where storage_key like $1',
+        ['%/00/%'],
+      );
+    await eventually(async () => expect(await waiting()).toEqual([{ storage_key: refused, is_later: true }]));
+    await rm(join(gateway.mediaDirectory, refused), { recursive: true });
+    await gateway.database.query("update media_unused set due_at = now() - interval '1 second'");
+    await eventually(async () => {
+      await sweep();
+      expect(await waiting()).toEqual([]);
+    });
   });
 });
 
