@@ -37,6 +37,8 @@ export interface ListStatement {
   readonly values: readonly unknown[];
   /** `select` expressions of the cursor's values, named k0, k1, … */
   readonly keys: readonly string[];
+  /** The conditions on every row of the list, on all pages; their parameters are those of `count`. */
+  readonly where: string;
   readonly count: { readonly text: string; readonly values: readonly unknown[] };
   /** Whether the tenant is the only restriction. */
   readonly isUnfiltered: boolean;
@@ -61,21 +63,22 @@ export function listStatement(
   searchTerms: readonly SearchTerm[] = searchWords(args.search),
   within: Filter = {},
 ): ListStatement {
-  const { pageSize, isReversed, cursor, cursorName } = page(args);
+  const { pageSize, isReversed, cursor, cursorName } = parsePage(args);
   const order = orderTerms(definition, args);
   const orderName = order.map(({ column, descending }) => `${descending ? '-' : ''}${column.sql}`).join(',');
-  const where = new Parameters([tenantId]);
+  const filterParameters = new Parameters([tenantId]);
   const conditions = [`${definition.tenantColumn} = $1`, ...(definition.where ? [definition.where] : [])];
-  conditions.push(...filterConditions(definition.filters, tenantId, within, where));
-  conditions.push(...filterConditions(definition.filters, tenantId, args.filter, where));
+  conditions.push(...filterConditions(definition.filters, tenantId, within, filterParameters));
+  conditions.push(...filterConditions(definition.filters, tenantId, args.filter, filterParameters));
   if (searchTerms.length > 0) {
     if (definition.search === undefined) throw new Error(`The list from ${definition.from} has no text to search in.`);
-    const predicate = searchSql(where, definition.search, searchTerms);
+    const predicate = searchSql(filterParameters, definition.search, searchTerms);
     conditions.push(definition.searchSemiJoin?.(predicate) ?? predicate);
   }
 
-  const parameters = new Parameters(where.values);
-  const rows = [...conditions];
+  const parameters = new Parameters(filterParameters.values);
+  const where = conditions.join(' and ');
+  const pageConditions = [...conditions];
   if (cursor) {
     const values = decodeCursor(
       cursor,
@@ -83,7 +86,7 @@ export function listStatement(
       order.map(({ column }) => column),
     );
     if (!values) throw invalid({ [cursorName]: ['This cursor does not belong to this list in this order.'] });
-    rows.push(keysetSql(parameters, order, values, isReversed));
+    pageConditions.push(keysetSql(parameters, order, values, isReversed));
   }
   const isUnfiltered = conditions.length === 1;
   // Of a parameter the planner assumes that it is a tenth of all rows: no plan that is kept could be as cheap as one for the value,
@@ -92,13 +95,11 @@ export function listStatement(
   const limit = `limit ${isUnfiltered ? pageSize + 1 : parameters.add(pageSize + 1, 'int')}`;
   const offset = args.offset ? ` offset ${parameters.add(args.offset, 'int')}` : '';
   return {
-    tail: `from ${definition.from} where ${rows.join(' and ')} order by ${orderSql(order, isReversed)} ${limit}${offset}`,
+    tail: `from ${definition.from} where ${pageConditions.join(' and ')} order by ${orderSql(order, isReversed)} ${limit}${offset}`,
     values: parameters.values,
     keys: order.map(({ column }, index) => `${column.sql} as k${index}`),
-    count: {
-      text: `select count(*) as total from ${definition.from} where ${conditions.join(' and ')}`,
-      values: where.values,
-    },
+    where,
+    count: { text: `select count(*) as total from ${definition.from} where ${where}`, values: filterParameters.values },
     isUnfiltered,
     pageSize,
     isReversed,
@@ -121,12 +122,12 @@ export function whereOf(
   tenantId: number,
   filter: Filter,
 ): { readonly text: string; readonly values: readonly unknown[] } {
-  const { count } = listStatement(definition, tenantId, { filter });
-  const start = `from ${definition.from} where `;
-  return { text: count.text.slice(count.text.indexOf(start) + start.length), values: count.values };
+  const { where, count } = listStatement(definition, tenantId, { filter });
+  return { text: where, values: count.values };
 }
 
-function page(args: ListArgs): {
+/** @throws VALIDATION_ERROR naming the argument */
+function parsePage(args: ListArgs): {
   pageSize: number;
   isReversed: boolean;
   cursor: string | undefined;
