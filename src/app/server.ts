@@ -26,7 +26,7 @@ import { limitBodyTime, parseJsonBody, UPLOAD_TIMEOUT_MS } from '../http/request
 import { asCoded } from '../http/request-errors.ts';
 import { signedRoutes } from '../http/signed-routes.ts';
 import { SECOND } from '../platform/clock.ts';
-import { dialectAt, registerRest } from '../rest/register.ts';
+import { apiVersionAt, registerRest } from '../rest/register.ts';
 import type { RestHost } from '../rest/runtime/host.ts';
 import type { Resources } from '../schema/context.ts';
 
@@ -251,9 +251,9 @@ function answerError(
   if (status === 401) reply.header('www-authenticate', 'Bearer');
   if (status === 503) reply.header('retry-after', String(details?.['retry_after'] ?? 1));
   const meta = { requestId: request.id, nowMs: clock.now() };
-  const dialect = dialectAt(request.url, config.v1SunsetMs);
-  reply.headers(dialect.headers?.(request) ?? {});
-  const { contentType, body } = dialect.failure({ code, status, message, details }, request, meta);
+  const version = apiVersionAt(request.url, config.v1SunsetMs);
+  reply.headers(version.headers?.(request) ?? {});
+  const { contentType, body } = version.failure({ code, status, message, details }, request, meta);
   return reply.code(status).type(contentType).send(body);
 }
 
@@ -275,12 +275,12 @@ function answerMalformed(error: ConnectionError, socket: Socket, { config, log, 
   // The last packet; it holds the request line if the request fits into one.
   const packet: unknown = error.rawPacket;
   const url = /^\S+ (\/\S*)/.exec(Buffer.isBuffer(packet) ? packet.toString('latin1') : '')?.[1] ?? '';
-  const dialect = dialectAt(url, config.v1SunsetMs);
-  const refusal = { code: 'BAD_REQUEST', status, message, details: undefined } as const;
-  const { contentType, body } = dialect.failure(refusal, { headers: {}, url }, { requestId, nowMs: clock.now() });
+  const version = apiVersionAt(url, config.v1SunsetMs);
+  const malformed = { code: 'BAD_REQUEST', status, message, details: undefined } as const;
+  const { contentType, body } = version.failure(malformed, { headers: {}, url }, { requestId, nowMs: clock.now() });
   const text = JSON.stringify(body);
   const headers = {
-    ...dialect.headers?.({ routeOptions: {} }),
+    ...version.headers?.({ routeOptions: {} }),
     ...SECURITY_HEADERS,
     'content-type': contentType,
     'content-length': String(Buffer.byteLength(text)),

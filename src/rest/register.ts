@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify';
 import { openApiOf } from './openapi/document.ts';
 import { serveOpenApi } from './openapi/serve.ts';
-import type { Dialect } from './runtime/execute.ts';
+import type { ApiVersion } from './runtime/execute.ts';
 import type { RestHost } from './runtime/host.ts';
 import { mount } from './runtime/mount.ts';
 import { API_V1, ROUTES_V1 } from './v1/api.ts';
@@ -18,13 +18,13 @@ export async function registerRest(
   { v1SunsetMs }: { readonly v1SunsetMs: number | undefined },
 ): Promise<void> {
   const versions = [
-    { api: API_V1, routes: ROUTES_V1, dialect: legacyEnvelope(v1SunsetMs, SUCCESSORS) },
-    { api: API_V2, routes: ROUTES_V2, dialect: envelope },
+    { api: API_V1, routes: ROUTES_V1, version: legacyEnvelope(v1SunsetMs, SUCCESSORS) },
+    { api: API_V2, routes: ROUTES_V2, version: envelope },
   ];
-  for (const { api, routes, dialect } of versions)
+  for (const { api, routes, version } of versions)
     await app.register(
       async scope => {
-        mount(scope, host, routes, dialect);
+        mount(scope, host, routes, version);
         serveOpenApi(scope, () => openApiOf(routes, host.kernel.schema, api));
       },
       { prefix: api.prefix },
@@ -32,5 +32,5 @@ export async function registerRest(
 }
 
 /** The format of errors that occur before any route: version 1 below its prefix, version 2 everywhere else. */
-export const dialectAt = (url: string, v1SunsetMs: number | undefined): Dialect =>
+export const apiVersionAt = (url: string, v1SunsetMs: number | undefined): ApiVersion =>
   /^\/api\/v1(?![\w-])/.test(url) ? legacyEnvelope(v1SunsetMs) : envelope;

@@ -2,7 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { schema } from '../../src/app/schema.ts';
 import { openApiOf } from '../../src/rest/openapi/document.ts';
-import { titleOf } from '../../src/rest/runtime/refusal.ts';
+import { titleOf } from '../../src/rest/runtime/rest-error.ts';
 import { API_V1, ROUTES_V1 } from '../../src/rest/v1/api.ts';
 import { API_V2, ROUTES_V2 } from '../../src/rest/v2/api.ts';
 

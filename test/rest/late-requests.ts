@@ -41,7 +41,7 @@ export async function askWhileClosing(gateway: TestGateway, requests: readonly L
   const answers = await Promise.all(
     sockets.map(async socket => {
       socket.write('\r\n');
-      return answerOf(await text(socket));
+      return responseOf(await text(socket));
     }),
   );
   await closed;
@@ -60,7 +60,7 @@ async function refused(port: number, hostname: string): Promise<void> {
 }
 
 /** The last of the answers on a connection. */
-function answerOf(received: string): LateAnswer {
+function responseOf(received: string): LateAnswer {
   const [head = '', body = ''] = received.slice(received.lastIndexOf('HTTP/1.1 ')).split('\r\n\r\n', 2);
   const [status = '', ...fields] = head.split('\r\n');
   const headers = new Headers(fields.map(field => field.split(': ', 2) as [string, string]));

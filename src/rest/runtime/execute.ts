@@ -8,8 +8,8 @@ import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
 import { withOtherFaults } from './other-faults.ts';
 import { listOf } from './query.ts';
-import { type Refusal, refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
-import type { Answer, Plan, Route, RowStyle } from './route.ts';
+import { type RestError, restErrorOf, restErrorOfUserErrors, userErrorsOf } from './rest-error.ts';
+import type { Plan, Route, RouteResponse, RowStyle } from './route.ts';
 
 /** Data of the request that an envelope contains. */
 export interface Meta {
@@ -19,30 +19,30 @@ export interface Meta {
 
 type OperationContext = ReturnType<Kernel['createContext']>;
 
-/** How one version of the contract authenticates callers and wraps answers and errors. */
-export interface Dialect {
+/** How one version of the contract authenticates callers and wraps responses and errors. */
+export interface ApiVersion {
   /** Stored with responses for idempotency keys: the response of one version is not repeated by the other. */
-  readonly version: string;
+  readonly name: string;
   /** Precedes the paths of the table. */
   readonly pathPrefix?: string;
   readonly rows: RowStyle;
   /** @throws UNAUTHORIZED, RATE_LIMIT_EXCEEDED, and the version's own errors */
   authenticate(host: RestHost, request: RestRequest, reply: FastifyReply): Promise<Caller>;
-  /** Headers of every answer under the version's prefix. */
+  /** Headers of every response under the version's prefix. */
   headers?(request: {
     readonly routeOptions: { readonly url?: string | undefined };
     readonly params?: unknown;
   }): Readonly<Record<string, string>>;
-  success(answer: Answer, call: Call, meta: Meta): unknown;
+  success(response: RouteResponse, call: Call, meta: Meta): unknown;
   failure(
-    refusal: Refusal,
+    error: RestError,
     request: Pick<FastifyRequest, 'headers' | 'url'>,
     meta: Meta,
   ): { readonly contentType: string; readonly body: unknown };
 }
 
-/** An answer as it is sent, and stored for a repeated request. */
-export interface WireAnswer {
+/** A response as it is sent, and stored for a repeated request. */
+export interface WireResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -50,81 +50,43 @@ export interface WireAnswer {
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
-export function wireFailure(dialect: Dialect, refusal: Refusal, request: RestRequest, meta: Meta): WireAnswer {
-  const { contentType, body } = dialect.failure(refusal, request, meta);
-  const retryAfter = retryAfterOf(refusal);
+export function wireError(version: ApiVersion, error: RestError, request: RestRequest, meta: Meta): WireResponse {
+  const { contentType, body } = version.failure(error, request, meta);
+  const retryAfter = retryAfterOf(error);
   const headers = {
     'content-type': contentType,
     ...(typeof retryAfter === 'number' && {
       'retry-after': String(retryAfter),
-      ...(refusal.status === 429 && { 'x-ratelimit-reset': String(Math.ceil(meta.nowMs / 1_000) + retryAfter) }),
+      ...(error.status === 429 && { 'x-ratelimit-reset': String(Math.ceil(meta.nowMs / 1_000) + retryAfter) }),
     }),
-    ...(refusal.status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(error.status === 401 && { 'www-authenticate': 'Bearer' }),
   };
-  return { status: refusal.status, headers, body: JSON.stringify(body) };
+  return { status: error.status, headers, body: JSON.stringify(body) };
 }
 
 /** Seconds to wait before the next attempt. Every 503 has them, also where the cause gives no time. */
-function retryAfterOf({ status, details }: Refusal): unknown {
+function retryAfterOf({ status, details }: RestError): unknown {
   if (status === 503) return details?.['retry_after'] ?? 1;
   return status === 429 ? details?.['retry_after'] : undefined;
 }
 
-function wireSuccess(
-  dialect: Dialect,
-  route: Route,
-  answer: Answer,
-  call: Call,
-  meta: Meta,
-  read: Route | undefined,
-): WireAnswer {
-  const cache = route.method === 'GET' ? cacheHeaders(answer) : undefined;
-  const changed = read && route.method === 'PATCH' ? { etag: etagOf(dataAsRead(route, read, answer, call)) } : {};
-  const headers = { ...cache, ...changed, ...answer.headers };
+function wireSuccess({ version, route, call, read }: Exchange, response: RouteResponse, meta: Meta): WireResponse {
+  const cache = route.method === 'GET' ? cacheHeaders(response) : undefined;
+  const changed =
+    read && route.method === 'PATCH' ? { etag: etagOf(dataAsRead(route, read.route, response, call)) } : {};
+  const headers = { ...cache, ...changed, ...response.headers };
   if (cache?.etag !== undefined && namesEtag(call.request.headers['if-none-match'], cache.etag))
     return { status: 304, headers, body: '' };
-  const body = JSON.stringify(route.withoutEnvelope ? answer.data : dialect.success(answer, call, meta));
-  return { status: answer.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
+  const body = JSON.stringify(route.withoutEnvelope ? response.data : version.success(response, call, meta));
+  return { status: response.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
 }
 
 /** The data of a change as a GET with the same `fields` and `include` returns it: without objects that only changes always include. */
-function dataAsRead({ always = [] }: Route, read: Route, { data }: Answer, { query }: Call): unknown {
+function dataAsRead({ always = [] }: Route, read: Route, { data }: RouteResponse, { query }: Call): unknown {
   const requested = [...(read.always ?? []), ...listOf(query, 'include'), ...listOf(query, 'fields')];
   const hidden = always.filter(name => !requested.includes(name));
   if (hidden.length === 0) return data;
   return Object.fromEntries(Object.entries(data as object).filter(([name]) => !hidden.includes(name)));
-}
-
-/**
- * Executes a request by its route's GraphQL operation. Errors of the operation become responses.
- * @throws CodedError for a request that the route cannot read
- */
-export async function execute(
-  host: RestHost,
-  dialect: Dialect,
-  route: Route,
-  operations: ReadonlyMap<DocumentNode, Operation>,
-  request: RestRequest,
-  caller: Caller,
-  read?: Executable,
-): Promise<WireAnswer> {
-  const call = new Call(request, caller);
-  let planned: Plan;
-  try {
-    planned = route.plan(call, dialect.rows);
-  } catch (error) {
-    throw await withOtherFaults(host, route, operations, call, caller, dialect.rows, error);
-  }
-  const isConditional = request.headers['if-match'] !== undefined && read !== undefined;
-  const plan = isConditional ? await withPrecondition(host, dialect, route, read, planned, request, caller) : planned;
-  const operation = operations.get(plan.document);
-  if (!operation) throw new Error('The route planned a document that it does not list.');
-  const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
-  try {
-    return await answer(host, dialect, route, plan, operation, call, context, read?.route);
-  } finally {
-    context.replay.end?.();
-  }
 }
 
 /** A route with its prepared documents. */
@@ -133,21 +95,63 @@ export interface Executable {
   readonly operations: ReadonlyMap<DocumentNode, Operation>;
 }
 
+/** A request to a route of one version. */
+interface Exchange {
+  readonly host: RestHost;
+  readonly version: ApiVersion;
+  readonly route: Route;
+  readonly call: Call;
+  /** The GET of what the route changes, if there is one. */
+  readonly read: Executable | undefined;
+}
+
+/**
+ * Executes a request by its route's GraphQL operation. Errors of the operation become responses.
+ * @param read the GET of what the route changes, if there is one
+ * @throws CodedError for a request that the route cannot read
+ */
+export async function execute(
+  host: RestHost,
+  version: ApiVersion,
+  { route, operations }: Executable,
+  request: RestRequest,
+  caller: Caller,
+  read: Executable | undefined,
+): Promise<WireResponse> {
+  const call = new Call(request, caller);
+  const exchange: Exchange = { host, version, route, call, read };
+  let planned: Plan;
+  try {
+    planned = route.plan(call, version.rows);
+  } catch (error) {
+    throw await withOtherFaults(host, route, operations, call, caller, version.rows, error);
+  }
+  const plan =
+    read && request.headers['if-match'] !== undefined
+      ? await withPrecondition(exchange, read, planned, caller)
+      : planned;
+  const operation = operations.get(plan.document);
+  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
+  try {
+    return await respond(exchange, plan, operation, context);
+  } finally {
+    context.replay.end?.();
+  }
+}
+
 /**
  * Checks `If-Match` (RFC 9110 §13.1.1) against the weak tag that GET sends: the object is read as GET does. If the route has `readAt`,
  * the mutation receives the time of the object's last change, so that a concurrent change is detected.
  * @throws PRECONDITION_FAILED
  */
 async function withPrecondition(
-  host: RestHost,
-  dialect: Dialect,
-  { readAt }: Route,
+  { host, version, route: { readAt }, call: { request } }: Exchange,
   { route, operations }: Executable,
   plan: Plan,
-  request: RestRequest,
   caller: Caller,
 ): Promise<Plan> {
-  const current = route.plan(new Call(request, caller), dialect.rows);
+  const current = route.plan(new Call(request, caller), version.rows);
   const operation = operations.get(current.document);
   if (!operation) throw new Error('The route planned a document that it does not list.');
   const { data, errors } = await host.kernel.run(
@@ -167,54 +171,49 @@ async function withPrecondition(
 const preconditionFailed = (): CodedError =>
   new CodedError('PRECONDITION_FAILED', 'The object was changed since it was read. Read it again.');
 
-async function answer(
-  host: RestHost,
-  dialect: Dialect,
-  route: Route,
+async function respond(
+  exchange: Exchange,
   plan: Plan,
   operation: Operation,
-  call: Call,
   context: OperationContext,
-  read: Route | undefined,
-): Promise<WireAnswer> {
+): Promise<WireResponse> {
+  const { host, version, route, call } = exchange;
   const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
   const { replay, requestId } = context;
-  const stored = replay.replayed ? storedAnswer(replay.answer, dialect) : undefined;
+  const stored = replay.replayed ? storedResponse(replay.answer, version) : undefined;
   if (stored) return markReplayed(stored);
 
   const meta = { requestId, nowMs: host.clock.now() };
   const [userError, ...userErrors] = userErrorsOf(data);
   if (userError?.code === 'CONFLICT' && route.readAt) throw preconditionFailed();
   const outcome = errors
-    ? refusalOfErrors(errors, plan.names)
+    ? restErrorOf(errors, plan.names)
     : userError
-      ? refusalOfUserErrors([userError, ...userErrors], plan.names)
-      : answerOf(plan, data);
-  const isRefusal = 'code' in outcome;
-  const sent = isRefusal
-    ? wireFailure(dialect, outcome, call.request, meta)
-    : wireSuccess(dialect, route, outcome, call, meta, read);
-  // Stored are successes, and refusals that are final because the message exists and has failed. After any other error, a repeated
+      ? restErrorOfUserErrors([userError, ...userErrors], plan.names)
+      : responseOf(plan, data);
+  const isError = 'code' in outcome;
+  const sent = isError ? wireError(version, outcome, call.request, meta) : wireSuccess(exchange, outcome, meta);
+  // Stored are successes, and errors that are final because the message exists and has failed. After any other error, a repeated
   // request may succeed.
   const isFault = errors !== undefined || userError !== undefined;
-  if (replay.key !== undefined && (!isFault || (isRefusal && FINAL_REFUSALS.has(outcome.code)))) {
+  if (replay.key !== undefined && (!isFault || (isError && FINAL_ERRORS.has(outcome.code)))) {
     const withoutSecret =
-      !isRefusal && outcome.storedData !== undefined ? { ...outcome, data: outcome.storedData } : undefined;
-    const toStore = withoutSecret ? wireSuccess(dialect, route, withoutSecret, call, meta, read) : sent;
-    await store(host, context, { version: dialect.version, ...toStore });
+      !isError && outcome.storedData !== undefined ? { ...outcome, data: outcome.storedData } : undefined;
+    const toStore = withoutSecret ? wireSuccess(exchange, withoutSecret, meta) : sent;
+    await store(host, context, { version: version.name, ...toStore });
   }
   return replay.replayed ? markReplayed(sent) : sent;
 }
 
 /** Errors of a message that was accepted and failed while its sender waited. */
-const FINAL_REFUSALS: ReadonlySet<ErrorCode> = new Set(['MESSAGE_SEND_FAILED', 'CONTACT_OPTED_OUT']);
+const FINAL_ERRORS: ReadonlySet<ErrorCode> = new Set(['MESSAGE_SEND_FAILED', 'CONTACT_OPTED_OUT']);
 
 /** The route's response. A negative result in GraphQL, such as a wrong code, is an error in REST. */
-function answerOf(plan: Plan, data: unknown): Answer | Refusal {
+function responseOf(plan: Plan, data: unknown): RouteResponse | RestError {
   try {
     return plan.respond(data);
   } catch (error) {
-    if (error instanceof CodedError) return refusalOfErrors([error], plan.names);
+    if (error instanceof CodedError) return restErrorOf([error], plan.names);
     throw error;
   }
 }
@@ -223,10 +222,10 @@ function answerOf(plan: Plan, data: unknown): Answer | Refusal {
 async function store(
   host: RestHost,
   context: OperationContext,
-  answer: WireAnswer & Pick<Dialect, 'version'>,
+  response: WireResponse & { readonly version: string },
 ): Promise<void> {
   try {
-    await host.saveAnswer(context, answer);
+    await host.saveAnswer(context, response);
   } catch (error) {
     host.log.warn(
       { err: error, requestId: context.requestId },
@@ -235,24 +234,24 @@ async function store(
   }
 }
 
-const markReplayed = (answer: WireAnswer): WireAnswer => ({
-  ...answer,
-  headers: { ...answer.headers, 'idempotency-replayed': 'true' },
+const markReplayed = (response: WireResponse): WireResponse => ({
+  ...response,
+  headers: { ...response.headers, 'idempotency-replayed': 'true' },
 });
 
 /** The body is stored as text, because jsonb would reorder its keys and the response is repeated byte for byte. */
-function storedAnswer(answer: unknown, { version }: Dialect): WireAnswer | undefined {
+function storedResponse(stored: unknown, { name }: ApiVersion): WireResponse | undefined {
   if (
-    typeof answer !== 'object' ||
-    answer === null ||
-    !('status' in answer) ||
-    !('headers' in answer) ||
-    !('body' in answer) ||
-    !('version' in answer) ||
-    answer.version !== version
+    typeof stored !== 'object' ||
+    stored === null ||
+    !('status' in stored) ||
+    !('headers' in stored) ||
+    !('body' in stored) ||
+    !('version' in stored) ||
+    stored.version !== name
   )
     return undefined;
-  const { status, headers, body } = answer;
+  const { status, headers, body } = stored;
   if (typeof status !== 'number' || typeof body !== 'string' || typeof headers !== 'object' || headers === null)
     return undefined;
   return {

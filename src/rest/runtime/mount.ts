@@ -5,36 +5,36 @@ import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { parseJsonBody } from '../../http/request-body.ts';
 import type { RestRequest } from './call.ts';
 import { costOfOperations } from './cost.ts';
-import { type Dialect, execute, type WireAnswer, wireFailure } from './execute.ts';
+import { type ApiVersion, execute, type WireResponse, wireError } from './execute.ts';
 import { acceptForms, filesOf, readForm } from './form.ts';
 import type { RestHost } from './host.ts';
-import { refusalOfThrown } from './refusal.ts';
+import { restErrorOfThrown } from './rest-error.ts';
 import { isChange, type Route } from './route.ts';
 
-/** Registers a route table on a separate Fastify scope, with the dialect's bodies, and its errors for unknown paths and methods. */
-export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], dialect: Dialect): void {
+/** Registers a route table on a separate Fastify scope, with the version's bodies, and its errors for unknown paths and methods. */
+export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], version: ApiVersion): void {
   app.decorateRequest('caller', null);
   // An error can occur before any of our hooks.
-  const announce = (request: RestRequest, reply: FastifyReply) => reply.headers(dialect.headers?.(request) ?? {});
+  const announce = (request: RestRequest, reply: FastifyReply) => reply.headers(version.headers?.(request) ?? {});
   const callerOf = (request: RestRequest): Caller | null => request.getDecorator<Caller | null>('caller');
 
   acceptJsonOnly(app);
   app.setErrorHandler((error, request: RestRequest, reply) => {
     const requestId = callerOf(request)?.requestId ?? request.id;
-    const refusal = refusalOfThrown(error, requestId, host.log);
+    const thrown = restErrorOfThrown(error, requestId, host.log);
     announce(request, reply);
-    return send(reply, wireFailure(dialect, refusal, request, { requestId, nowMs: host.clock.now() }), requestId);
+    return send(reply, wireError(version, thrown, request, { requestId, nowMs: host.clock.now() }), requestId);
   });
   app.setNotFoundHandler(() => {
     throw new CodedError('NOT_FOUND', 'There is no route at this URL.');
   });
 
-  if (dialect.headers)
+  if (version.headers)
     app.addHook('onRequest', async (request: RestRequest, reply) => {
       announce(request, reply);
     });
 
-  const prefix = dialect.pathPrefix ?? '';
+  const prefix = version.pathPrefix ?? '';
   const operationsOf = (route: Route) =>
     new Map(route.documents.map(document => [document, host.kernel.prepareTrusted(document)]));
   for (const route of routes) {
@@ -52,12 +52,16 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         config: { upload: files.length > 0, points: costOfOperations([...operations.values()]) },
         // Before the body is read, so that a request without a valid token costs no parsing.
         async onRequest(request, reply) {
-          request.setDecorator<Caller>('caller', await dialect.authenticate(host, request, reply));
+          request.setDecorator<Caller>('caller', await version.authenticate(host, request, reply));
         },
         async handler(request, reply) {
           const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
           if (files.length > 0 && request.isMultipart()) request.body = await readForm(request, host, caller, files);
-          return send(reply, await execute(host, dialect, route, operations, request, caller, read), caller.requestId);
+          return send(
+            reply,
+            await execute(host, version, { route, operations }, request, caller, read),
+            caller.requestId,
+          );
         },
       });
     };
@@ -74,7 +78,7 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
   );
 }
 
-function send(reply: FastifyReply, { status, headers, body }: WireAnswer, requestId: string): FastifyReply {
+function send(reply: FastifyReply, { status, headers, body }: WireResponse, requestId: string): FastifyReply {
   return reply
     .code(status)
     .headers(headers)

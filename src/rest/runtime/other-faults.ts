@@ -4,8 +4,8 @@ import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
-import { refusalOfErrors, refusalOfUserErrors, userErrorsOf } from './refusal.ts';
 import { faultsOfKinds, isOfUnknownKind, isSameOrBelow, isSent, repairedBodies, STAND_IN } from './repair.ts';
+import { restErrorOf, restErrorOfUserErrors, userErrorsOf } from './rest-error.ts';
 import type { Route, RowStyle } from './route.ts';
 
 /**
@@ -66,8 +66,8 @@ async function rehearse(
   const [userError, ...userErrors] = userErrorsOf(data);
   if (errors === undefined && userError === undefined) return new Map();
   const { code, details = {} } = errors
-    ? refusalOfErrors(errors, plan.names)
-    : refusalOfUserErrors([userError as NonNullable<typeof userError>, ...userErrors], plan.names);
+    ? restErrorOf(errors, plan.names)
+    : restErrorOfUserErrors([userError as NonNullable<typeof userError>, ...userErrors], plan.names);
   if (code !== 'VALIDATION_ERROR' || 'input' in details) return new Map();
   return new Map(Object.entries(details).map(([field, messages]) => [field, [messages].flat().map(String)]));
 }

@@ -8,8 +8,8 @@ import { readBody } from './fields.ts';
 import { type AnyListFields, type ListArguments, type ListFields, readList, readShown } from './query.ts';
 import { type Switches, switchesOf, switchOf } from './sparse.ts';
 
-/** Answer of a route, before the envelope of its version. */
-export interface Answer {
+/** RouteResponse of a route, before the envelope of its version. */
+export interface RouteResponse {
   /** Where it differs from the route's. */
   readonly status?: number;
   readonly message: string;
@@ -26,7 +26,7 @@ export const isChange = ({ method, path }: Pick<Route, 'method' | 'path'>): bool
   (method === 'PATCH' || method === 'PUT' || method === 'DELETE') && path.endsWith('/:id');
 
 /** A page of a list as both versions describe it. `from` and `to` are null for a page beyond the end. */
-export const pageOf = ({ first, offset, total }: NonNullable<Answer['page']>, rows: number) => ({
+export const pageOf = ({ first, offset, total }: NonNullable<RouteResponse['page']>, rows: number) => ({
   current_page: offset / first + 1,
   per_page: first,
   total,
@@ -104,7 +104,7 @@ export interface Input<Body, List = undefined> {
 interface Operation<Data, Variables, Body, List> {
   readonly document: TypedDocumentNode<Data, Variables>;
   variables(input: Input<Body, List>): Variables;
-  respond(data: Data, input: Input<Body, List>): Answer;
+  respond(data: Data, input: Input<Body, List>): RouteResponse;
   readonly names?: Names | ((input: Input<Body, List>) => Names);
 }
 
@@ -117,7 +117,7 @@ export type RowStyle = 'sparse' | 'complete';
 export interface Plan {
   readonly document: DocumentNode;
   readonly variables: object;
-  respond(data: unknown): Answer;
+  respond(data: unknown): RouteResponse;
   readonly names: Names | undefined;
 }
 
@@ -136,12 +136,12 @@ export function requireRow<T>(row: T | null | undefined, resource: string): T {
 }
 
 /** The answer of a list. */
-export const listAnswer = <Row>(
+export const listResponse = <Row>(
   message: string,
   { nodes, totalCount }: { readonly nodes: readonly Row[]; readonly totalCount: number },
   { first, offset }: { readonly first: number; readonly offset: number },
   rowOf: (row: Row) => unknown,
-): Answer => ({ message, data: nodes.map(row => rowOf(row)), page: { first, offset, total: totalCount } });
+): RouteResponse => ({ message, data: nodes.map(row => rowOf(row)), page: { first, offset, total: totalCount } });
 
 /** A row of the route table: a method, a path, and the GraphQL operation that serves it. */
 export function route<
@@ -177,15 +177,15 @@ function planRoute(
   choose: (body: unknown) => AnyOperation = () => operations[0],
 ): Route {
   const [{ document }] = operations;
-  const fields = switchesOf(document);
+  const rowFields = switchesOf(document);
   const always: Switches = Object.fromEntries((row.always ?? []).map(name => [switchOf(name), true]));
   return {
     ...row,
     documents: [document, ...operations.slice(1).map(other => other.document)],
     plan(call, rows) {
       const id = row.resource !== undefined && row.path.includes(':id') ? call.id(row.resource, row.idKind) : '';
-      const isSparse = rows === 'sparse' && !row.withoutEnvelope && fields.fields.length > 0;
-      const shown = isSparse ? readShown(call.query, fields, call.errors, row.always) : always;
+      const isSparse = rows === 'sparse' && !row.withoutEnvelope && rowFields.fields.length > 0;
+      const shown = isSparse ? readShown(call.query, rowFields, call.errors, row.always) : always;
       const list = row.list && readList(call.query, row.list as ListFields<unknown, string>, call.errors);
       const body = row.body && readBody(row.body, call.request.body, call.errors);
       call.errors.throwIfAny();

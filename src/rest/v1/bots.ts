@@ -2,7 +2,7 @@ import { notFound } from '../../core/errors.ts';
 import { rowId, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import type { ListFields } from '../runtime/query.ts';
-import { listAnswer, type Route, route } from '../runtime/route.ts';
+import { listResponse, type Route, route } from '../runtime/route.ts';
 import { BOT_CHANGES, BOT_LIST, botRowBy } from '../wire/bots.ts';
 import {
   type BotFilter,
@@ -50,7 +50,7 @@ const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, name: s
     answer: selectionOf('list.nodes', CHANGES),
     variables: ({ list }) => ({ ...list, filter: { ...list.filter, kind: { eq: kind } } }),
     respond: ({ list: connection }, { call, list }) =>
-      listAnswer(`${name} bots`, connection, list, bot => botRow(bot, call)),
+      listResponse(`${name} bots`, connection, list, bot => botRow(bot, call)),
   }),
   route({
     operationId: `Get${name}Bot`,

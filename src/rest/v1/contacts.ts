@@ -3,7 +3,7 @@ import { bitSchema, type Changes, rowId, selectionOf } from '../openapi/schema.t
 import type { Call } from '../runtime/call.ts';
 import { alias, bit, body, choice, dropUndefined, names, requiredChoice, requiredText } from '../runtime/fields.ts';
 import type { ListArguments, ListFields } from '../runtime/query.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   CONTACT_CHANGES,
   CONTACT_DETAILS,
@@ -124,7 +124,7 @@ export const contactRoutes: readonly Route[] = [
     answer: selectionOf('contacts.nodes', CHANGES),
     variables: ({ list }) => withGuests(list),
     respond: ({ contacts }, { call, list }) =>
-      listAnswer('Contacts', contacts, list, contact => contactRow(contact, call)),
+      listResponse('Contacts', contacts, list, contact => contactRow(contact, call)),
   }),
   route({
     method: 'GET',

@@ -1,8 +1,8 @@
 import { CodedError, type ErrorCode, unauthorized } from '../../core/errors.ts';
 import type { Components } from '../openapi/components.ts';
 import { closedObject, type JsonSchema } from '../openapi/schema.ts';
-import { type Dialect, JSON_TYPE } from '../runtime/execute.ts';
-import { type Refusal, titleOf } from '../runtime/refusal.ts';
+import { type ApiVersion, JSON_TYPE } from '../runtime/execute.ts';
+import { type RestError, titleOf } from '../runtime/rest-error.ts';
 import { paginate, paginatorSchema } from './paginator.ts';
 
 /** Version 1 is deprecated since 1 January 2026; in seconds since 1970 (RFC 9745). */
@@ -18,8 +18,8 @@ export type Successors = ReadonlyMap<string, string>;
  * Version 1: the tenant in the path, `status`, `message` and `data` or `errors`, and a deprecation header on every answer.
  * @param sunsetMs when it ends, in milliseconds since 1970; undefined: not decided
  */
-export const legacyEnvelope = (sunsetMs: number | undefined, successors: Successors = new Map()): Dialect => ({
-  version: 'v1',
+export const legacyEnvelope = (sunsetMs: number | undefined, successors: Successors = new Map()): ApiVersion => ({
+  name: 'v1',
   pathPrefix: TENANT,
   rows: 'complete',
 
@@ -50,22 +50,22 @@ export const legacyEnvelope = (sunsetMs: number | undefined, successors: Success
     return { status: 'success', message, data: shown };
   },
 
-  failure: (refusal, _request, { requestId }) => ({ contentType: JSON_TYPE, body: bodyOf(refusal, requestId) }),
+  failure: (error, _request, { requestId }) => ({ contentType: JSON_TYPE, body: bodyOf(error, requestId) }),
 });
 
 /** Returns the path without its prefix for paths that both versions serve in addition to their routes: `/openapi.json`, `/docs`. */
 const unversionedPath = (url: string): string | undefined =>
   url.startsWith(`${PREFIX}/`) && !url.includes('*') ? url.slice(PREFIX.length) : undefined;
 
-function bodyOf(refusal: Refusal, requestId: string): object {
-  const { code, message, details } = refusal;
+function bodyOf(error: RestError, requestId: string): object {
+  const { code, message, details } = error;
   if (code === 'RATE_LIMIT_EXCEEDED') return { message, retry_after: details?.['retry_after'] ?? 1 };
   if (code === 'VALIDATION_ERROR') return { status: 'error', message, errors: details ?? {} };
-  return { status: 'error', message: titleOf(code), errors: reasonOf(refusal, requestId) };
+  return { status: 'error', message: titleOf(code), errors: reasonOf(error, requestId) };
 }
 
 /** The message, with the most important of version 2's `details`. */
-function reasonOf({ code, message, details }: Refusal, requestId: string): string {
+function reasonOf({ code, message, details }: RestError, requestId: string): string {
   switch (code) {
     case 'INTERNAL_ERROR':
       return `${message} The request was ${requestId}.`;

@@ -1,7 +1,7 @@
 import type { Components } from '../openapi/components.ts';
 import { closedObject, type JsonSchema } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
-import { type Answer, pageOf } from '../runtime/route.ts';
+import { pageOf, type RouteResponse } from '../runtime/route.ts';
 
 export interface PageLink {
   readonly url: string | null;
@@ -28,7 +28,7 @@ export function pagesShown(current: number, last: number): (number | typeof DOTS
 
 /** One page of a list in the format of Laravel's `LengthAwarePaginator`, which clients of version 1 read. */
 export function paginate(
-  page: NonNullable<Answer['page']>,
+  page: NonNullable<RouteResponse['page']>,
   rows: readonly unknown[],
   call: Pick<Call, 'pageUrl' | 'listUrl'>,
 ) {

@@ -16,7 +16,7 @@ import {
   templateInput,
   templateNames,
 } from '../wire/template-values.ts';
-import { RECIPIENT, SENDING_NAMES, SENT_TEMPLATE, sendingInput, sentAnswer, wireRow } from './sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_TEMPLATE, sendingInput, sentResponse, wireRow } from './sending.ts';
 
 const TEMPLATE = {
   ...RECIPIENT,
@@ -63,7 +63,7 @@ const withValues = (category: TemplateCategory | undefined) =>
         },
       },
     }),
-    respond: sentAnswer,
+    respond: sentResponse,
   });
 
 /** The template with a generated code, a one-time password like any other: it can be verified and has the same limits. */

@@ -22,7 +22,7 @@ import {
   mediaNames,
   SENDING_ERRORS,
 } from '../wire/sending.ts';
-import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentAnswer } from './sending.ts';
+import { RECIPIENT, SENDING_NAMES, SENT_MESSAGE, sendingInput, sentResponse } from './sending.ts';
 
 const TYPES = { text: 'text', interactive: 'interactive', cta_url: 'cta_url' } as const;
 
@@ -88,7 +88,7 @@ const asText = operation({
   variables: ({ call, body }: Input<Message>) => ({
     input: { ...sendingInput(call, body), content: { text: { body: body.message_body } } },
   }),
-  respond: sentAnswer,
+  respond: sentResponse,
 });
 
 const asInteractive = operation({
@@ -112,7 +112,7 @@ const asInteractive = operation({
     });
     return { input: { ...sendingInput(call, body), content: { interactive } } };
   },
-  respond: sentAnswer,
+  respond: sentResponse,
 });
 
 export const sendRoutes: readonly Route[] = [
@@ -159,6 +159,6 @@ export const sendRoutes: readonly Route[] = [
     errors: [...SENDING_ERRORS, 'OUTSIDE_SERVICE_WINDOW', 'FEATURE_NOT_AVAILABLE'],
     names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
     variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), content: { media: mediaInput(body) } } }),
-    respond: sentAnswer,
+    respond: sentResponse,
   }),
 ];

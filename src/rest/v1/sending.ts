@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AnswerSchema, bitSchema, LEGACY_TIME, named, rowId, timestamp } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, dropUndefined, id, requiredText } from '../runtime/fields.ts';
-import type { Answer } from '../runtime/route.ts';
+import type { RouteResponse } from '../runtime/route.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
 import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentText, wireStatus } from '../wire/sending.ts';
 import { bitOf, legacyTime, phoneOnly, rowKey } from '../wire/values.ts';
@@ -45,7 +45,7 @@ export const SENDING_NAMES = {
 };
 
 /** The answer to a send. */
-export const sentAnswer = ({ result }: Sent<SentMessageFragment>): Answer => {
+export const sentResponse = ({ result }: Sent<SentMessageFragment>): RouteResponse => {
   const message = sentRow(result);
   return { message: sentText(message), data: wireRow(message, result?.contact_created ?? false) };
 };

@@ -1,6 +1,6 @@
 import { selectionOf } from '../openapi/schema.ts';
 import { alias, body, choice, flag, requiredChoice, requiredText, text, texts, whole } from '../runtime/fields.ts';
-import { listAnswer, type Names, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Names, type Route, requireRow, route } from '../runtime/route.ts';
 import { BOT_CHANGES, BOT_LIST, botRowBy, REPLY, replyInput, TRIGGERS } from '../wire/bots.ts';
 import {
   CreateBotDocument,
@@ -39,7 +39,7 @@ export const botRoutes: readonly Route[] = [
     list: BOT_LIST,
     answer: selectionOf('list.nodes', BOT_CHANGES),
     variables: ({ list }) => list,
-    respond: ({ list: connection }, { list }) => listAnswer('Bots', connection, list, botRow),
+    respond: ({ list: connection }, { list }) => listResponse('Bots', connection, list, botRow),
   }),
   route({
     method: 'GET',

@@ -1,6 +1,6 @@
 import { selectionOf } from '../openapi/schema.ts';
 import { body, object, requiredText, text } from '../runtime/fields.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import { listPreview, MAPPING_NAMES, recipientListRowBy, UPLOADED_LIST } from '../wire/campaigns.ts';
 import {
   AddRecipientListRowsDocument,
@@ -37,7 +37,7 @@ export const recipientListRoutes: readonly Route[] = [
     list: UPLOADED_LIST,
     answer: selectionOf('list.nodes'),
     variables: ({ list }) => list,
-    respond: ({ list: connection }, { list }) => listAnswer('Lists', connection, list, listRow),
+    respond: ({ list: connection }, { list }) => listResponse('Lists', connection, list, listRow),
   }),
   route({
     method: 'GET',

@@ -12,7 +12,7 @@ import {
   texts,
   whole,
 } from '../runtime/fields.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import { TEMPLATE_VALUES } from '../wire/bots.ts';
 import { CAMPAIGN_LIST, campaignRowBy, RECIPIENT_LIST, recipientRowBy } from '../wire/campaigns.ts';
 import {
@@ -92,7 +92,7 @@ export const campaignRoutes: readonly Route[] = [
     list: CAMPAIGN_LIST,
     answer: selectionOf('list.nodes'),
     variables: ({ list }) => list,
-    respond: ({ list: connection }, { list }) => listAnswer('Campaigns', connection, list, campaignRow),
+    respond: ({ list: connection }, { list }) => listResponse('Campaigns', connection, list, campaignRow),
   }),
   route({
     method: 'GET',
@@ -182,7 +182,7 @@ export const campaignRoutes: readonly Route[] = [
     answer: selectionOf('campaign.recipients.nodes'),
     variables: ({ id: key, list: { first, offset, filter } }) => ({ id: key, first, offset, filter }),
     respond: ({ campaign }, { list }) =>
-      listAnswer('Recipients', requireRow(campaign?.recipients, 'Campaign'), list, recipientRow),
+      listResponse('Recipients', requireRow(campaign?.recipients, 'Campaign'), list, recipientRow),
   }),
   route({
     method: 'POST',

@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, body, dropUndefined, flag, requiredText, text } from '../runtime/fields.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   CONTACT_CHANGES,
   CONTACT_DETAILS,
@@ -47,7 +47,7 @@ export const contactRoutes: readonly Route[] = [
     list: CONTACT_LIST,
     answer: selectionOf('contacts.nodes', CONTACT_CHANGES),
     variables: ({ list }) => list,
-    respond: ({ contacts }, { list }) => listAnswer('Contacts', contacts, list, contactRow),
+    respond: ({ contacts }, { list }) => listResponse('Contacts', contacts, list, contactRow),
   }),
   route({
     method: 'GET',

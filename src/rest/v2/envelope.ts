@@ -2,9 +2,9 @@ import type { ErrorCode } from '../../core/errors.ts';
 import type { Components } from '../openapi/components.ts';
 import { closedObject, type JsonSchema } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
-import { type Dialect, JSON_TYPE, type Meta } from '../runtime/execute.ts';
-import { type Refusal, titleOf } from '../runtime/refusal.ts';
-import { type Answer, pageOf } from '../runtime/route.ts';
+import { type ApiVersion, JSON_TYPE, type Meta } from '../runtime/execute.ts';
+import { type RestError, titleOf } from '../runtime/rest-error.ts';
+import { pageOf, type RouteResponse } from '../runtime/route.ts';
 import { time } from '../wire/values.ts';
 
 const metaOf = ({ requestId, nowMs }: Meta) => ({
@@ -12,9 +12,9 @@ const metaOf = ({ requestId, nowMs }: Meta) => ({
   timestamp: time(new Date(nowMs).toISOString()),
 });
 
-/** Version 2: an envelope around every answer, and RFC 9457 on request. */
-export const envelope: Dialect = {
-  version: 'v2',
+/** Version 2: an envelope around every response, and RFC 9457 on request. */
+export const envelope: ApiVersion = {
+  name: 'v2',
   rows: 'sparse',
   authenticate: (host, request, reply) => host.authenticate(request, reply),
 
@@ -24,10 +24,10 @@ export const envelope: Dialect = {
     return { success: true, data, message, links, meta: { ...metaOf(meta), pagination } };
   },
 
-  failure(refusal, request, meta) {
+  failure(error, request, meta) {
     if (request.headers.accept?.includes(PROBLEM_TYPE))
-      return { contentType: PROBLEM_TYPE, body: problem(refusal, request.url, meta) };
-    const { code, message, details } = refusal;
+      return { contentType: PROBLEM_TYPE, body: problem(error, request.url, meta) };
+    const { code, message, details } = error;
     return {
       contentType: JSON_TYPE,
       body: { success: false, error: { code, message, ...(details && { details }) }, meta: metaOf(meta) },
@@ -35,7 +35,7 @@ export const envelope: Dialect = {
   },
 };
 
-function paginate(page: NonNullable<Answer['page']>, rows: number, call: Call) {
+function paginate(page: NonNullable<RouteResponse['page']>, rows: number, call: Call) {
   const pagination = pageOf(page, rows);
   const { current_page: current, last_page: last } = pagination;
   const links = {
@@ -51,7 +51,7 @@ function paginate(page: NonNullable<Answer['page']>, rows: number, call: Call) {
 const PROBLEM_TYPE = 'application/problem+json';
 
 /** RFC 9457 §3: the code is the type, the request its occurrence. */
-const problem = ({ code, status, message, details }: Refusal, url: string, { requestId }: Meta) => ({
+const problem = ({ code, status, message, details }: RestError, url: string, { requestId }: Meta) => ({
   type: `urn:parley:error:${code.toLowerCase()}`,
   title: titleOf(code),
   status,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type Changes, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import type { ListFields } from '../runtime/query.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   GetMessageByIdentifierDocument,
   ListMessagesDocument,
@@ -102,7 +102,7 @@ export const messageRoutes: readonly Route[] = [
     list: MESSAGE_LIST,
     answer: selectionOf('messages.nodes', CHANGES),
     variables: ({ list }) => ({ ...list, filter: withHiddenStatuses(list.filter) }),
-    respond: ({ messages }, { call, list }) => listAnswer('Messages', messages, list, row => messageRow(row, call)),
+    respond: ({ messages }, { call, list }) => listResponse('Messages', messages, list, row => messageRow(row, call)),
   }),
   route({
     method: 'GET',

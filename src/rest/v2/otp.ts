@@ -3,7 +3,7 @@ import { CodedError, type ErrorCode } from '../../core/errors.ts';
 import { type Changes, named, selectionOf, timestamp } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, body, dropUndefined, id, requiredText, text, whole } from '../runtime/fields.ts';
-import { type Answer, listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, type RouteResponse, requireRow, route } from '../runtime/route.ts';
 import {
   GetOtpStatusDocument,
   ListAuthenticationTemplatesDocument,
@@ -46,7 +46,7 @@ const sendInput = (call: Call, body: z.output<z.ZodObject<typeof SEND>>) =>
     idempotencyKey: call.idempotencyKey,
   } as ResendOtpInput);
 
-function sentAnswer(call: Call, { row, sandbox_code: code }: SentOtpFragment): Answer {
+function sentResponse(call: Call, { row, sandbox_code: code }: SentOtpFragment): RouteResponse {
   const { message, ...otp } = requireRow(row, 'One-time password');
   const data = {
     message_id: message?.message_id ?? null,
@@ -117,7 +117,7 @@ export const otpRoutes: readonly Route[] = [
     variables: ({ call, body }) => ({
       input: dropUndefined({ ...sendInput(call, body), code: body.code || undefined }) as SendOtpInput,
     }),
-    respond: ({ result }, { call }) => sentAnswer(call, result),
+    respond: ({ result }, { call }) => sentResponse(call, result),
   }),
   route({
     method: 'POST',
@@ -129,7 +129,7 @@ export const otpRoutes: readonly Route[] = [
     async: true,
     errors: SEND_ERRORS,
     variables: ({ call, body }) => ({ input: sendInput(call, body) }),
-    respond: ({ result }, { call }) => sentAnswer(call, result),
+    respond: ({ result }, { call }) => sentResponse(call, result),
   }),
   route({
     method: 'POST',
@@ -196,6 +196,6 @@ export const otpRoutes: readonly Route[] = [
     answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
     errors: ['FEATURE_NOT_AVAILABLE'],
     variables: ({ list }) => templateArguments(list),
-    respond: ({ templates }, { list }) => listAnswer('Authentication templates', templates, list, templateRow),
+    respond: ({ templates }, { list }) => listResponse('Authentication templates', templates, list, templateRow),
   }),
 ];

@@ -13,8 +13,8 @@ import {
   requiredList,
   requiredText,
 } from '../runtime/fields.ts';
-import { detailsOf } from '../runtime/refusal.ts';
 import { faultsOfKinds, isSameOrBelow, repairedBodies, STAND_IN } from '../runtime/repair.ts';
+import { detailsOf } from '../runtime/rest-error.ts';
 import { type Route, route } from '../runtime/route.ts';
 import { type SendMessageInput, SendMessagesDocument, type SendMessagesMutation } from '../wire/documents.generated.ts';
 import { namedPath } from '../wire/names.ts';

@@ -28,7 +28,7 @@ import {
   templateNames,
 } from '../wire/template-values.ts';
 import { INTERACTIVE, INTERACTIVE_ECHO, INTERACTIVE_NAMES, interactiveEcho, interactiveInput } from './interactive.ts';
-import { checkRecipient, RECIPIENT, SENDING_NAMES, sendingInput, sentAnswer, sentSchema } from './sending.ts';
+import { checkRecipient, RECIPIENT, SENDING_NAMES, sendingInput, sentResponse, sentSchema } from './sending.ts';
 
 const LANGUAGE = languageNamed('template_language');
 
@@ -62,7 +62,7 @@ export const sendRoutes: readonly Route[] = [
       },
     }),
     respond: (data, { call, body }) =>
-      sentAnswer(call, data, ({ message }) => ({ message, preview_url: body.preview_url ?? false })),
+      sentResponse(call, data, ({ message }) => ({ message, preview_url: body.preview_url ?? false })),
   }),
   route({
     method: 'POST',
@@ -89,7 +89,7 @@ export const sendRoutes: readonly Route[] = [
       input: { ...sendingInput(call, body), content: { interactive: interactiveInput(body) } },
     }),
     respond: (data, { call, body }) =>
-      sentAnswer(call, data, ({ body_text }) => ({ ...interactiveEcho(body), body_text })),
+      sentResponse(call, data, ({ body_text }) => ({ ...interactiveEcho(body), body_text })),
   }),
   route({
     method: 'POST',
@@ -117,7 +117,7 @@ export const sendRoutes: readonly Route[] = [
     names: ({ body }) => ({ ...SENDING_NAMES, ...mediaNames(body) }),
     variables: ({ call, body }) => ({ input: { ...sendingInput(call, body), content: { media: mediaInput(body) } } }),
     respond: (data, { call, body }) =>
-      sentAnswer(call, data, ({ filename, caption }) => ({
+      sentResponse(call, data, ({ filename, caption }) => ({
         media_type: body.media_type.toLowerCase(),
         media_url: body.media_url || null,
         filename: filename?.filename ?? null,
@@ -156,7 +156,7 @@ export const sendRoutes: readonly Route[] = [
       return { input: { ...sendingInput(call, body), content: { template } } };
     },
     respond: (data, { call, body }) =>
-      sentAnswer(call, data, ({ message, sent }) => ({
+      sentResponse(call, data, ({ message, sent }) => ({
         template_name: body.template_name,
         language: body.language,
         message,

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { type AnswerSchema, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, country, dropUndefined, id, object, REQUIRED, text } from '../runtime/fields.ts';
-import type { Answer } from '../runtime/route.ts';
+import type { RouteResponse } from '../runtime/route.ts';
 import { CONTACT_DETAILS, contactInput, GROUP_IDS } from '../wire/contact.ts';
 import type { SentMessageFragment } from '../wire/documents.generated.ts';
 import { SCHEDULED_AT, type Sent, scheduledInput, sentRow, sentText, wireStatus } from '../wire/sending.ts';
@@ -85,11 +85,11 @@ export const sentMessage = (message: SentMessageFragment, echo: object) => ({
 });
 
 /** @param echo values of the request that the response repeats */
-export function sentAnswer<Row extends SentMessageFragment>(
+export function sentResponse<Row extends SentMessageFragment>(
   call: Call,
   { result }: Sent<Row>,
   echo: (message: Row) => object,
-): Answer {
+): RouteResponse {
   const message = sentRow(result);
   return {
     ...(call.prefersAsync && { status: 202, headers: { 'preference-applied': 'respond-async' } }),

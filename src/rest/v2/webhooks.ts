@@ -13,7 +13,7 @@ import {
   text,
 } from '../runtime/fields.ts';
 import type { ListFields } from '../runtime/query.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import {
   CreateWebhookDocument,
   DeleteWebhookDocument,
@@ -111,7 +111,7 @@ export const webhookRoutes: readonly Route[] = [
     list: WEBHOOK_LIST,
     answer: selectionOf('webhooks.nodes'),
     variables: ({ list }) => list,
-    respond: ({ webhooks }, { list }) => listAnswer('Webhooks', webhooks, list, webhookRow),
+    respond: ({ webhooks }, { list }) => listResponse('Webhooks', webhooks, list, webhookRow),
   }),
   route({
     method: 'POST',
@@ -220,7 +220,7 @@ export const webhookRoutes: readonly Route[] = [
     variables: ({ id, list: { search: _search, ...list } }) => ({ id, ...list }),
     respond: ({ webhook }, { list }) => {
       const { deliveries } = requireRow(webhook, 'WebhookEndpoint');
-      return listAnswer('Deliveries', requireRow(deliveries, 'WebhookEndpoint'), list, deliveryRow);
+      return listResponse('Deliveries', requireRow(deliveries, 'WebhookEndpoint'), list, deliveryRow);
     },
   }),
   route({

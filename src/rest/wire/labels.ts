@@ -2,7 +2,7 @@ import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import type { z } from 'zod';
 import { body, dropUndefined, requiredText, text } from '../runtime/fields.ts';
 import type { ListArguments, ListFields } from '../runtime/query.ts';
-import { listAnswer, type Route, requireRow, route } from '../runtime/route.ts';
+import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import type { Switches } from '../runtime/sparse.ts';
 import {
   type ContactGroupFilter,
@@ -148,7 +148,7 @@ function routesOf(
       document: documents.list,
       list: LABEL_LIST,
       variables: ({ list }) => ({ ...list }),
-      respond: ({ list: connection }, { list }) => listAnswer(plural, connection, list, rowOf),
+      respond: ({ list: connection }, { list }) => listResponse(plural, connection, list, rowOf),
     }),
     route({
       method: 'GET',

@@ -3,7 +3,7 @@ import { type Changes, selectionOf } from '../openapi/schema.ts';
 import { dropUndefined } from '../runtime/fields.ts';
 import { mapValues } from '../runtime/filter.ts';
 import type { ListArguments, ListFields } from '../runtime/query.ts';
-import { listAnswer, type Route, route } from '../runtime/route.ts';
+import { listResponse, type Route, route } from '../runtime/route.ts';
 import {
   ListTemplatesDocument,
   type TemplateFilter,
@@ -88,7 +88,7 @@ export const templateList = (rowOf: ReturnType<typeof templateRowBy>): Route =>
     list: TEMPLATE_LIST,
     answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
     variables: ({ list }) => templateArguments(list),
-    respond: ({ templates }, { list }) => listAnswer('Templates', templates, list, rowOf),
+    respond: ({ templates }, { list }) => listResponse('Templates', templates, list, rowOf),
   });
 
 /** Null for a missing part, undefined for a part that was not read. */

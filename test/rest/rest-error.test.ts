@@ -2,7 +2,7 @@ import { GraphQLError } from 'graphql';
 import { pino } from 'pino';
 import { describe, expect, it } from 'vitest';
 import { CodedError, ERROR_STATUS, type ErrorCode } from '../../src/core/errors.ts';
-import { refusalOfErrors, refusalOfThrown } from '../../src/rest/runtime/refusal.ts';
+import { restErrorOf, restErrorOfThrown } from '../../src/rest/runtime/rest-error.ts';
 import { wirePath } from '../../src/rest/wire/names.ts';
 import { time, wireTime } from '../../src/rest/wire/values.ts';
 
@@ -33,7 +33,7 @@ describe('the names of fields in errors', () => {
   });
 
   it('can be those of one route', () => {
-    expect(refusalOfErrors([coded('VALIDATION_ERROR', { to: ['x'] })], { to: 'contact_id' }).details).toEqual({
+    expect(restErrorOf([coded('VALIDATION_ERROR', { to: ['x'] })], { to: 'contact_id' }).details).toEqual({
       contact_id: ['x'],
     });
   });
@@ -41,7 +41,7 @@ describe('the names of fields in errors', () => {
 
 describe('errors of GraphQL', () => {
   it.each(Object.entries(ERROR_STATUS))('%s is answered with %d', (code, status) => {
-    expect(refusalOfErrors([coded(code)], undefined)).toMatchObject({ code, status });
+    expect(restErrorOf([coded(code)], undefined)).toMatchObject({ code, status });
   });
 
   it('are reduced to the most relevant one', () => {
@@ -49,7 +49,7 @@ describe('errors of GraphQL', () => {
     for (let count = order.length; count > 0; count -= 1) {
       const codes = order.slice(0, count);
       expect(
-        refusalOfErrors(
+        restErrorOf(
           codes.map(code => coded(code)),
           undefined,
         ).code,
@@ -58,7 +58,7 @@ describe('errors of GraphQL', () => {
   });
 
   it('are 422 for a variable that does not fit its type, never 500', () => {
-    expect(refusalOfErrors([coded('BAD_USER_INPUT')], undefined)).toMatchObject({
+    expect(restErrorOf([coded('BAD_USER_INPUT')], undefined)).toMatchObject({
       status: 422,
       code: 'VALIDATION_ERROR',
       details: { input: ['words'] },
@@ -66,16 +66,16 @@ describe('errors of GraphQL', () => {
   });
 
   it('keep the message of an unknown code internal', () => {
-    expect(refusalOfErrors([coded('ELEPHANT')], undefined)).toMatchObject({
+    expect(restErrorOf([coded('ELEPHANT')], undefined)).toMatchObject({
       status: 500,
       message: 'Something went wrong on our side.',
     });
-    expect(refusalOfErrors([], undefined)).toMatchObject({ status: 500 });
+    expect(restErrorOf([], undefined)).toMatchObject({ status: 500 });
   });
 
   it('name our id of a refused message differently from the network’s', () => {
     const details = { provider: { code: 131_026 }, message_id: 'ours' };
-    expect(refusalOfErrors([coded('MESSAGE_SEND_FAILED', details)], undefined).details).toEqual({
+    expect(restErrorOf([coded('MESSAGE_SEND_FAILED', details)], undefined).details).toEqual({
       provider: { code: 131_026 },
       chat_message_id: 'ours',
     });
@@ -83,14 +83,14 @@ describe('errors of GraphQL', () => {
 
   it('write timestamps in the usual format', () => {
     const details = { windowExpiredAt: '2026-01-01T00:00:00.123Z' };
-    expect(refusalOfErrors([coded('OUTSIDE_SERVICE_WINDOW', details)], undefined).details).toEqual({
+    expect(restErrorOf([coded('OUTSIDE_SERVICE_WINDOW', details)], undefined).details).toEqual({
       windowExpiredAt: '2026-01-01T00:00:00+00:00',
     });
   });
 
   it('name the first field in the message', () => {
     const error = new CodedError('VALIDATION_ERROR', 'Is required.', { phone: ['Is required.'], email: ['Is taken.'] });
-    expect(refusalOfErrors([error], undefined).message).toBe('phone: Is required. (and 1 more)');
+    expect(restErrorOf([error], undefined).message).toBe('phone: Is required. (and 1 more)');
   });
 });
 
@@ -104,9 +104,9 @@ describe('a thrown error', () => {
     [new Error('secret'), 500, 'INTERNAL_ERROR'],
     ['secret', 500, 'INTERNAL_ERROR'],
   ])('%s is answered with %d', (error, status, code) => {
-    const refusal = refusalOfThrown(error, 'request-id', log);
-    expect(refusal).toMatchObject({ status, code });
-    expect(JSON.stringify(refusal)).not.toContain('secret');
+    const thrown = restErrorOfThrown(error, 'request-id', log);
+    expect(thrown).toMatchObject({ status, code });
+    expect(JSON.stringify(thrown)).not.toContain('secret');
   });
 });
 

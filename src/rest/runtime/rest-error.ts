@@ -9,14 +9,14 @@ import type { RestLog } from './host.ts';
 import type { Names } from './route.ts';
 
 /** An error, before the envelope of its version. */
-export interface Refusal {
+export interface RestError {
   readonly code: ErrorCode;
   readonly status: number;
   readonly message: string;
   readonly details: Readonly<Record<string, unknown>> | undefined;
 }
 
-const refusal = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>): Refusal => ({
+const restError = (code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>): RestError => ({
   code,
   status: ERROR_STATUS[code],
   message: code === 'VALIDATION_ERROR' ? withField(message, details) : message,
@@ -46,14 +46,14 @@ const rank = (error: GraphQLError): number => {
 };
 
 /** Maps GraphQL's errors to one REST error. @param names the route's names of fields, if they differ */
-export function refusalOfErrors(errors: readonly GraphQLError[], names: Names | undefined): Refusal {
+export function restErrorOf(errors: readonly GraphQLError[], names: Names | undefined): RestError {
   const [first] = [...errors].sort((a, b) => rank(a) - rank(b));
   const { code, details } = first?.extensions ?? {};
   const message = first?.message ?? 'Something went wrong on our side.';
-  if (isCode(code)) return refusal(code, message, isDetails(details) ? wireDetails(code, details, names) : undefined);
+  if (isCode(code)) return restError(code, message, isDetails(details) ? wireDetails(code, details, names) : undefined);
   // A variable that does not fit its type. Routes should have checked it, but the caller can act on the message.
-  if (code === 'BAD_USER_INPUT') return refusal('VALIDATION_ERROR', 'The input is not valid.', { input: [message] });
-  return refusal('INTERNAL_ERROR', 'Something went wrong on our side.');
+  if (code === 'BAD_USER_INPUT') return restError('VALIDATION_ERROR', 'The input is not valid.', { input: [message] });
+  return restError('INTERNAL_ERROR', 'Something went wrong on our side.');
 }
 
 /** Fields of a mutation payload besides its objects; selected by the fragment `Payload`. */
@@ -70,17 +70,17 @@ export function userErrorsOf(data: unknown): readonly UserError[] {
 const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
 
 /** Maps user errors to one REST error: faults of fields to VALIDATION_ERROR, any other to itself. */
-export function refusalOfUserErrors(
+export function restErrorOfUserErrors(
   [first, ...others]: readonly [UserError, ...UserError[]],
   names: Names | undefined,
-): Refusal {
+): RestError {
   if (FIELD_CODE.has(first.code)) {
     const errors = new FieldErrorList();
     for (const { path, message } of [first, ...others]) errors.add(path.join('.'), message);
-    return refusal('VALIDATION_ERROR', first.message, wireDetails('VALIDATION_ERROR', errors.fields, names));
+    return restError('VALIDATION_ERROR', first.message, wireDetails('VALIDATION_ERROR', errors.fields, names));
   }
   const code = first.code as ErrorCode;
-  return refusal(code, first.message, detailsOf(first, names));
+  return restError(code, first.message, detailsOf(first, names));
 }
 
 /** Details of a user error, in REST's names; undefined: none. */
@@ -113,7 +113,7 @@ const FRAMEWORK_MESSAGES: Readonly<Record<number, string>> = {
 };
 
 /** Maps an error thrown outside of GraphQL: by authentication, by reading the request, or unexpectedly. */
-export function refusalOfThrown(error: unknown, requestId: string, log: RestLog): Refusal {
+export function restErrorOfThrown(error: unknown, requestId: string, log: RestLog): RestError {
   const { code, message, details } = asCoded(error, requestId, log, FRAMEWORK_MESSAGES);
-  return refusal(code, message, details);
+  return restError(code, message, details);
 }
