@@ -19,7 +19,6 @@ import { Selections } from './output.ts';
 import { listParameters, rowParameters } from './parameters.ts';
 import { codesOf, failureResponses, successResponses } from './responses.ts';
 import {
-  type Changes,
   closedObject,
   closeObjects,
   type Derived,
@@ -27,6 +26,7 @@ import {
   jsonSchemaOf,
   named,
   rowId,
+  type SchemaOverrides,
   selectionOf,
 } from './schema.ts';
 
@@ -52,8 +52,8 @@ export function describeOperation(
     }
     if (part.kind === 'named') return components.add('schemas', part.name, jsonSchemaOf(part.schema, resolve));
     const { schema: whole, component } = selections.at(part.path);
-    const changed = withChanges(whole, part.changes, resolve);
-    return component ? components.add('schemas', component, changed) : changed;
+    const overridden = withOverrides(whole, part.overrides, resolve);
+    return component ? components.add('schemas', component, overridden) : overridden;
   };
   const selected = selectionOf(route.list ? `${selections.main.key}.nodes` : selections.object.path);
   const answer = route.answer ?? (route.method === 'DELETE' ? DELETED : selected);
@@ -108,9 +108,9 @@ function textOf({ summary, notes }: Route, field: GraphQLField<unknown, unknown>
 }
 
 /** @throws when a field that is to be left out does not exist */
-function withChanges(
+function withOverrides(
   schema: JsonSchema,
-  { without = [], with: others = {} }: Changes,
+  { without = [], with: others = {} }: SchemaOverrides,
   resolve: (part: Derived) => JsonSchema,
 ): JsonSchema {
   if (without.length === 0 && Object.keys(others).length === 0) return schema;

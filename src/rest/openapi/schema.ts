@@ -7,14 +7,14 @@ export type JsonSchema = { readonly [keyword: string]: unknown };
 export type AnswerSchema = z.ZodType;
 
 /** Fields of an answer that differ from the document's selection, by their names on the wire. */
-export interface Changes {
+export interface SchemaOverrides {
   readonly without?: readonly string[];
   readonly with?: Readonly<Record<string, AnswerSchema>>;
 }
 
 /** A part of an answer whose schema is derived elsewhere. */
 export type Derived =
-  | { readonly kind: 'selected'; readonly path: string; readonly changes: Changes }
+  | { readonly kind: 'selected'; readonly path: string; readonly overrides: SchemaOverrides }
   | { readonly kind: 'named'; readonly name: string; readonly schema: AnswerSchema }
   | { readonly kind: 'sent'; readonly body: z.ZodType; readonly input: string | undefined; readonly nulls: boolean };
 
@@ -27,8 +27,8 @@ function placeholderOf(part: Derived): AnswerSchema {
 }
 
 /** A part of what the document selects, by the names in the document, such as `batch.created`. */
-export const selectionOf = (path: string, changes: Changes = {}): AnswerSchema =>
-  placeholderOf({ kind: 'selected', path, changes });
+export const selectionOf = (path: string, overrides: SchemaOverrides = {}): AnswerSchema =>
+  placeholderOf({ kind: 'selected', path, overrides });
 
 /** A part of an answer that several operations share: a component of this name. */
 export const named = (name: string, schema: AnswerSchema): AnswerSchema =>

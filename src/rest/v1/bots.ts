@@ -3,7 +3,7 @@ import { rowId, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import type { ListFields } from '../runtime/query.ts';
 import { listResponse, type Route, route } from '../runtime/route.ts';
-import { BOT_CHANGES, BOT_LIST, botRowBy } from '../wire/bots.ts';
+import { BOT_LIST, BOT_OVERRIDES, botRowBy } from '../wire/bots.ts';
 import {
   type BotFilter,
   type BotKind,
@@ -31,7 +31,7 @@ function botRow(bot: BotRowFragment, call: Call) {
   };
 }
 
-const CHANGES = { with: { ...BOT_CHANGES.with, tenant_id: rowId('Id of the tenant.') } };
+const SCHEMA_OVERRIDES = { with: { ...BOT_OVERRIDES.with, tenant_id: rowId('Id of the tenant.') } };
 
 /** The path determines the kind. */
 const { kind: _kind, ...filters } = BOT_LIST.filters;
@@ -47,7 +47,7 @@ const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, name: s
     summary: `The ${name.toLowerCase()} bots of the tenant, oldest first by default.`,
     // Brackets are percent-encoded in a query (RFC 3986 §3.4).
     successor: `/bots?filter%5Bkind%5D=${kind.toLowerCase()}`,
-    answer: selectionOf('list.nodes', CHANGES),
+    answer: selectionOf('list.nodes', SCHEMA_OVERRIDES),
     variables: ({ list }) => ({ ...list, filter: { ...list.filter, kind: { eq: kind } } }),
     respond: ({ list: connection }, { call, list }) =>
       listResponse(`${name} bots`, connection, list, bot => botRow(bot, call)),
@@ -60,7 +60,7 @@ const routesOf = (path: '/messagebots' | '/templatebots', kind: BotKind, name: s
     document: GetBotDocument,
     summary: `One ${name.toLowerCase()} bot.`,
     successor: '/bots/:id',
-    answer: selectionOf('row', CHANGES),
+    answer: selectionOf('row', SCHEMA_OVERRIDES),
     variables: ({ id }) => ({ id }),
     respond: ({ row }, { call }) => {
       // A bot of the other kind has another path.

@@ -1,13 +1,13 @@
 import { z } from 'zod';
-import { bitSchema, type Changes, rowId, selectionOf } from '../openapi/schema.ts';
+import { bitSchema, rowId, type SchemaOverrides, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, bit, body, choice, dropUndefined, names, requiredChoice, requiredText } from '../runtime/fields.ts';
 import type { ListArguments, ListFields } from '../runtime/query.ts';
 import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import {
-  CONTACT_CHANGES,
   CONTACT_DETAILS,
   CONTACT_LIST,
+  CONTACT_OVERRIDES,
   COUNTRY_ID,
   contactInput,
   contactReadAt,
@@ -56,9 +56,9 @@ function contactRow(contact: ContactRowFragment, call: Call) {
   };
 }
 
-const CHANGES: Changes = {
+const SCHEMA_OVERRIDES: SchemaOverrides = {
   with: {
-    ...CONTACT_CHANGES.with,
+    ...CONTACT_OVERRIDES.with,
     tenant_id: rowId('Id of the tenant.'),
     type: z.enum(Object.keys(TYPES)).describe('The type of contact.'),
     is_enabled: bitSchema('Whether the contact may be messaged: the opposite of `is_opted_out`.'),
@@ -121,7 +121,7 @@ export const contactRoutes: readonly Route[] = [
     document: ListContactsDocument,
     list: LIST,
     always: ALWAYS,
-    answer: selectionOf('contacts.nodes', CHANGES),
+    answer: selectionOf('contacts.nodes', SCHEMA_OVERRIDES),
     variables: ({ list }) => withGuests(list),
     respond: ({ contacts }, { call, list }) =>
       listResponse('Contacts', contacts, list, contact => contactRow(contact, call)),
@@ -132,7 +132,7 @@ export const contactRoutes: readonly Route[] = [
     resource: 'Contact',
     document: GetContactDocument,
     always: ALWAYS,
-    answer: selectionOf('contact', CHANGES),
+    answer: selectionOf('contact', SCHEMA_OVERRIDES),
     variables: ({ id }) => ({ id }),
     respond: ({ contact }, { call }) => ({
       message: 'Contact',
@@ -147,7 +147,7 @@ export const contactRoutes: readonly Route[] = [
     always: ALWAYS,
     body: body({ phone: alias(requiredText(), 'phone_number'), ...DETAILS }, checkFlags),
     example: { firstname: 'Ana', lastname: 'Silva', phone: '+14155550123', type: 'lead', groups: 'VIP, Newsletter' },
-    answer: selectionOf('result.row', CHANGES),
+    answer: selectionOf('result.row', SCHEMA_OVERRIDES),
     errors: ['FEATURE_LIMIT_EXCEEDED'],
     names: NAMES,
     variables: ({ call, body: { phone, ...details } }) => ({ input: { ...detailsInput(call, details), phone } }),
@@ -175,7 +175,7 @@ export const contactRoutes: readonly Route[] = [
       checkFlags,
     ),
     example: { firstname: 'Ana', phone: '+14155550123', type: 'customer', groups: 'VIP' },
-    answer: selectionOf('result.row', CHANGES),
+    answer: selectionOf('result.row', SCHEMA_OVERRIDES),
     names: NAMES,
     variables: ({ call, id, body: { phone, ...details } }) => ({
       input: { ...detailsInput(call, details), id, phone, firstName: details.firstname, type: details.type },

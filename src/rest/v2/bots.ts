@@ -1,7 +1,7 @@
 import { selectionOf } from '../openapi/schema.ts';
 import { alias, body, choice, flag, requiredChoice, requiredText, text, texts, whole } from '../runtime/fields.ts';
 import { listResponse, type Names, type Route, requireRow, route } from '../runtime/route.ts';
-import { BOT_CHANGES, BOT_LIST, botRowBy, REPLY, replyInput, TRIGGERS } from '../wire/bots.ts';
+import { BOT_LIST, BOT_OVERRIDES, botRowBy, REPLY, replyInput, TRIGGERS } from '../wire/bots.ts';
 import {
   CreateBotDocument,
   DeleteBotDocument,
@@ -37,7 +37,7 @@ export const botRoutes: readonly Route[] = [
     path: '/bots',
     document: ListBotsDocument,
     list: BOT_LIST,
-    answer: selectionOf('list.nodes', BOT_CHANGES),
+    answer: selectionOf('list.nodes', BOT_OVERRIDES),
     variables: ({ list }) => list,
     respond: ({ list: connection }, { list }) => listResponse('Bots', connection, list, botRow),
   }),
@@ -46,7 +46,7 @@ export const botRoutes: readonly Route[] = [
     path: '/bots/:id',
     resource: 'Bot',
     document: GetBotDocument,
-    answer: selectionOf('row', BOT_CHANGES),
+    answer: selectionOf('row', BOT_OVERRIDES),
     variables: ({ id }) => ({ id }),
     respond: ({ row }) => ({ message: 'Bot', data: botRow(requireRow(row, 'Bot')) }),
   }),
@@ -61,7 +61,7 @@ export const botRoutes: readonly Route[] = [
       ...SETTINGS,
       reply: REPLY,
     }),
-    answer: selectionOf('result.row', BOT_CHANGES),
+    answer: selectionOf('result.row', BOT_OVERRIDES),
     example: {
       name: 'Prices',
       trigger: 'contains',
@@ -86,7 +86,7 @@ export const botRoutes: readonly Route[] = [
       ...SETTINGS,
       reply: REPLY.nullish(),
     }),
-    answer: selectionOf('result.row', BOT_CHANGES),
+    answer: selectionOf('result.row', BOT_OVERRIDES),
     example: { is_enabled: false },
     errors: ['FEATURE_NOT_AVAILABLE', 'FEATURE_LIMIT_EXCEEDED', 'MESSAGING_NOT_CONFIGURED'],
     names: NAMES,

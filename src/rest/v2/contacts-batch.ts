@@ -15,7 +15,7 @@ import {
 } from '../runtime/fields.ts';
 import { repairedBodies } from '../runtime/repair.ts';
 import { type Route, route } from '../runtime/route.ts';
-import { CONTACT_CHANGES, CONTACT_DETAILS, COUNTRY_ID, contactInput, GROUP_IDS } from '../wire/contact.ts';
+import { CONTACT_DETAILS, CONTACT_OVERRIDES, COUNTRY_ID, contactInput, GROUP_IDS } from '../wire/contact.ts';
 import {
   type ContactInput,
   CreateContactsDocument,
@@ -98,7 +98,7 @@ export const contactBatchRoutes: readonly Route[] = [
         skipped: z.int().describe('Number of duplicates skipped.'),
         failed: z.int().describe('Number of contacts not created.'),
       }),
-      created: z.array(selectionOf('result.results.contact', CONTACT_CHANGES)).describe('The created contacts.'),
+      created: z.array(selectionOf('result.results.contact', CONTACT_OVERRIDES)).describe('The created contacts.'),
       skipped: z
         .array(z.object({ index: INDEX, reason: z.string().describe('Why the row was skipped.'), data: SENT_ROW }))
         .describe('Duplicates that were skipped.'),

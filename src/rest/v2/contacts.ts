@@ -4,9 +4,9 @@ import type { Call } from '../runtime/call.ts';
 import { alias, body, dropUndefined, flag, requiredText, text } from '../runtime/fields.ts';
 import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import {
-  CONTACT_CHANGES,
   CONTACT_DETAILS,
   CONTACT_LIST,
+  CONTACT_OVERRIDES,
   COUNTRY_ID,
   contactInput,
   contactReadAt,
@@ -45,7 +45,7 @@ export const contactRoutes: readonly Route[] = [
     path: '/contacts',
     document: ListContactsDocument,
     list: CONTACT_LIST,
-    answer: selectionOf('contacts.nodes', CONTACT_CHANGES),
+    answer: selectionOf('contacts.nodes', CONTACT_OVERRIDES),
     variables: ({ list }) => list,
     respond: ({ contacts }, { list }) => listResponse('Contacts', contacts, list, contactRow),
   }),
@@ -54,7 +54,7 @@ export const contactRoutes: readonly Route[] = [
     path: '/contacts/:id',
     resource: 'Contact',
     document: GetContactDocument,
-    answer: selectionOf('contact', CONTACT_CHANGES),
+    answer: selectionOf('contact', CONTACT_OVERRIDES),
     variables: ({ id }) => ({ id }),
     respond: ({ contact }) => ({ message: 'Contact', data: contactRow(requireRow(contact, 'Contact')) }),
   }),
@@ -66,7 +66,7 @@ export const contactRoutes: readonly Route[] = [
     always: ['groups'],
     body: body({ phone: alias(requiredText(), 'phone_number'), ...DETAILS }),
     example: { phone: '+14155550123', firstname: 'Ana', lastname: 'Silva', type: 'lead' },
-    answer: selectionOf('result.row', CONTACT_CHANGES),
+    answer: selectionOf('result.row', CONTACT_OVERRIDES),
     errors: ['FEATURE_LIMIT_EXCEEDED'],
     variables: ({ call, body: { phone, ...details } }) => ({ input: { ...detailsInput(call, details), phone } }),
     respond: ({ result: { row } }) => ({ message: 'Contact created', data: contactRow(requireRow(row, 'Contact')) }),
@@ -80,7 +80,7 @@ export const contactRoutes: readonly Route[] = [
     always: ['groups'],
     body: body({ phone: alias(text(), 'phone_number'), ...DETAILS }),
     example: { type: 'customer', company: 'Silva Flowers' },
-    answer: selectionOf('result.row', CONTACT_CHANGES),
+    answer: selectionOf('result.row', CONTACT_OVERRIDES),
     variables: ({ call, id, body: { phone, ...details } }) => ({
       input: { ...dropUndefined({ ...detailsInput(call, details), phone }), id },
     }),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Changes, selectionOf } from '../openapi/schema.ts';
+import { type SchemaOverrides, selectionOf } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import type { ListFields } from '../runtime/query.ts';
 import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
@@ -66,7 +66,7 @@ function withHiddenStatuses(filter: MessageFilter | null): MessageFilter | null 
 }
 
 /** Fields of a message that differ from the document's selection. */
-const CHANGES: Changes = {
+const SCHEMA_OVERRIDES: SchemaOverrides = {
   with: {
     url: z.string().nullable().describe('URL of the file, which requires a token, or the link that was sent.'),
   },
@@ -100,7 +100,7 @@ export const messageRoutes: readonly Route[] = [
     path: '/messages',
     document: ListMessagesDocument,
     list: MESSAGE_LIST,
-    answer: selectionOf('messages.nodes', CHANGES),
+    answer: selectionOf('messages.nodes', SCHEMA_OVERRIDES),
     variables: ({ list }) => ({ ...list, filter: withHiddenStatuses(list.filter) }),
     respond: ({ messages }, { call, list }) => listResponse('Messages', messages, list, row => messageRow(row, call)),
   }),
@@ -113,7 +113,7 @@ export const messageRoutes: readonly Route[] = [
     params: {
       id: z.string().describe('Id of the message in this gateway (UUID), or on the network (wamid, URL-encoded).'),
     },
-    answer: selectionOf('message', CHANGES),
+    answer: selectionOf('message', SCHEMA_OVERRIDES),
     variables: ({ id }) => ({ identifier: id.startsWith('wamid.') ? { wamid: id } : { id } }),
     respond: ({ message }, { call }) => ({
       message: 'Message',

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CodedError, type ErrorCode } from '../../core/errors.ts';
-import { type Changes, named, selectionOf, timestamp } from '../openapi/schema.ts';
+import { named, type SchemaOverrides, selectionOf, timestamp } from '../openapi/schema.ts';
 import type { Call } from '../runtime/call.ts';
 import { alias, body, dropUndefined, id, requiredText, text, whole } from '../runtime/fields.ts';
 import { listResponse, type Route, type RouteResponse, requireRow, route } from '../runtime/route.ts';
@@ -15,7 +15,7 @@ import {
   type SentOtpFragment,
   VerifyOtpDocument,
 } from '../wire/documents.generated.ts';
-import { TEMPLATE_CHANGES, TEMPLATE_LIST, templateArguments } from '../wire/templates.ts';
+import { TEMPLATE_LIST, TEMPLATE_OVERRIDES, templateArguments } from '../wire/templates.ts';
 import { digitsOf, rowKey, time } from '../wire/values.ts';
 import { templateRow } from './templates.ts';
 
@@ -71,7 +71,7 @@ function sentResponse(call: Call, { row, sandbox_code: code }: SentOtpFragment):
 
 const DIGITS = z.string().describe('Phone number without its `+`.');
 
-const SENT: Changes = {
+const SENT: SchemaOverrides = {
   without: ['message'],
   with: {
     message_id: z.string().nullable().describe('Id of the message on the network; null until it accepted the message.'),
@@ -193,7 +193,7 @@ export const otpRoutes: readonly Route[] = [
     path: '/auth/templates',
     document: ListAuthenticationTemplatesDocument,
     list: TEMPLATE_LIST,
-    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
+    answer: selectionOf('templates.nodes', TEMPLATE_OVERRIDES),
     errors: ['FEATURE_NOT_AVAILABLE'],
     variables: ({ list }) => templateArguments(list),
     respond: ({ templates }, { list }) => listResponse('Authentication templates', templates, list, templateRow),

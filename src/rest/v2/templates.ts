@@ -3,7 +3,7 @@ import { selectionOf } from '../openapi/schema.ts';
 import { body, dropUndefined, id } from '../runtime/fields.ts';
 import { type Route, requireRow, route } from '../runtime/route.ts';
 import { GetTemplateByIdentifierDocument, SyncTemplatesDocument } from '../wire/documents.generated.ts';
-import { TEMPLATE_CHANGES, templateList, templateRowBy } from '../wire/templates.ts';
+import { TEMPLATE_OVERRIDES, templateList, templateRowBy } from '../wire/templates.ts';
 import { time } from '../wire/values.ts';
 
 const NETWORK_ID_LENGTH = 15;
@@ -24,7 +24,7 @@ export const templateRoutes: readonly Route[] = [
         .regex(/^[0-9]+$/)
         .describe('Id of the template on the network or in this gateway.'),
     },
-    answer: selectionOf('template', TEMPLATE_CHANGES),
+    answer: selectionOf('template', TEMPLATE_OVERRIDES),
     // The network's ids have at least fifteen digits; ours have fewer.
     variables: ({ id }) => ({ identifier: id.length < NETWORK_ID_LENGTH ? { id } : { networkId: id } }),
     respond: ({ template }) => ({ message: 'Template', data: templateRow(requireRow(template, 'Template')) }),

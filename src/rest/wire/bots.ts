@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type Changes, echoOf } from '../openapi/schema.ts';
+import { echoOf, type SchemaOverrides } from '../openapi/schema.ts';
 import {
   alias,
   flag,
@@ -117,7 +117,7 @@ export function replyInput({ interactive, ...others }: z.output<typeof REPLY>) {
 }
 
 /** Fields of a bot that differ from the document's selection: the reply is shown as it was sent. */
-export const BOT_CHANGES: Changes = { with: { reply: echoOf(REPLY, 'BotReplyInput').optional() } };
+export const BOT_OVERRIDES: SchemaOverrides = { with: { reply: echoOf(REPLY, 'BotReplyInput').optional() } };
 
 /** A bot in REST. Fields that were not read stay undefined, which JSON omits. */
 export const botRowBy = (time: WriteTime) => (bot: BotRowFragment) => ({

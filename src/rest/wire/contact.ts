@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { decodeGlobalId } from '../../core/global-ids.ts';
-import { type Changes, rowId } from '../openapi/schema.ts';
+import { rowId, type SchemaOverrides } from '../openapi/schema.ts';
 import { alias, choice, country, dropUndefined, id, ids, text } from '../runtime/fields.ts';
 import type { ListFields } from '../runtime/query.ts';
 import type {
@@ -55,7 +55,7 @@ export const deletedKey = (globalId: string | null | undefined): number | undefi
   globalId == null ? undefined : Number(decodeGlobalId(globalId)?.id);
 
 /** Fields of a contact that differ from the document's selection. */
-export const CONTACT_CHANGES: Changes = {
+export const CONTACT_OVERRIDES: SchemaOverrides = {
   with: {
     status_id: rowId('Id of the status.').nullable(),
     source_id: rowId('Id of the source.').nullable(),

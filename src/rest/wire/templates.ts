@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Changes, selectionOf } from '../openapi/schema.ts';
+import { type SchemaOverrides, selectionOf } from '../openapi/schema.ts';
 import { dropUndefined } from '../runtime/fields.ts';
 import { mapValues } from '../runtime/filter.ts';
 import type { ListArguments, ListFields } from '../runtime/query.ts';
@@ -42,7 +42,7 @@ export function templateArguments(list: TemplateArguments): TemplateArguments {
 }
 
 /** Fields of a template that differ from the document's selection. */
-export const TEMPLATE_CHANGES: Changes = {
+export const TEMPLATE_OVERRIDES: SchemaOverrides = {
   with: {
     header_data_format: z
       .string()
@@ -86,7 +86,7 @@ export const templateList = (rowOf: ReturnType<typeof templateRowBy>): Route =>
     path: '/templates',
     document: ListTemplatesDocument,
     list: TEMPLATE_LIST,
-    answer: selectionOf('templates.nodes', TEMPLATE_CHANGES),
+    answer: selectionOf('templates.nodes', TEMPLATE_OVERRIDES),
     variables: ({ list }) => templateArguments(list),
     respond: ({ templates }, { list }) => listResponse('Templates', templates, list, rowOf),
   });
