@@ -28,7 +28,7 @@ async function release(name: string, { json }: { json: boolean }): Promise<void>
   if (json) return print([released], true);
   process.stdout.write(
     released.holder === null
-      ? `No process held ${name}. If it was in a back-off, that has ended.\n`
+      ? `No process held ${name}. If it paused, the pause has ended.\n`
       : `${released.holder} no longer holds ${name}. Another process may claim it from ${released.free_at} on.\n`,
   );
 }
@@ -45,7 +45,7 @@ export function lanesCommand(): Command {
   command
     .command('release <lane>')
     .description(
-      'release a lane such as outbox:12:3 and end its back-off; another process claims it when the lease expires',
+      'release a lane such as outbox:12:3 and end its pause; another process claims it when the lease expires',
     )
     .option('--json', 'print JSON', false)
     .action(release);

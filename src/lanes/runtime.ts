@@ -172,7 +172,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
       else {
         log.error(
           { err: error, lane: laneName(queue, key) },
-          'a lane stopped on an error; it is retried after a back-off',
+          'a lane stopped on an error; it is retried after a pause',
         );
         failure = error instanceof Error ? error.message : String(error);
       }

@@ -4,7 +4,12 @@ import type { Db } from '../../database/database.ts';
 import { bigints, crossTenant, texts, unnest } from '../../database/expressions.ts';
 import type { LaneRef } from '../lane.ts';
 
-/** Statements of the lane runtime. Times are read from the database's clock; processes pass durations only. */
+/**
+ * Statements of the lane runtime. Times are read from the database's clock; processes pass durations only.
+ *
+ * `due_at` of `lanes` is the end of a lane's pause: the lane is not claimed before. (That of `outbox` is when a scheduled message is
+ * sent.)
+ */
 
 export interface RequestedLane {
   readonly queue: string;
@@ -24,7 +29,7 @@ const columnsOf = (lanes: readonly RequestedLane[]) =>
   sql`${lanes.map(lane => lane.tenantId)}::bigint[], ${lanes.map(lane => lane.queue)}::text[], ${lanes.map(lane => lane.key)}::text[]`;
 
 /**
- * Claims the free lanes among these, except those with a back-off in effect. Lanes that another process is claiming at the moment
+ * Claims the free lanes among these, except those that pause. Lanes that another process is claiming at the moment
  * are skipped (`skip locked`).
  */
 export async function claimLanes(
@@ -105,7 +110,7 @@ export interface Release extends LaneRef {
   readonly pauseMs: number | undefined;
   /** The error that ended the turn, or the reason for the pause. */
   readonly error: string | undefined;
-  /** Whether the turn failed: the back-off begins at one second and doubles up to a minute. */
+  /** Whether the turn failed: the pause begins at one second and doubles up to a minute. */
   readonly isFailure: boolean;
 }
 
@@ -121,10 +126,10 @@ export async function releaseLanes(db: Db, releases: readonly Release[]): Promis
       failures = case when r.is_failure then l.failures + 1 else 0 end,
       error = r.error, failed_at = case when r.error is not null then clock_timestamp() end,
       due_at = case when r.is_failure then clock_timestamp() + least(60, 2 ^ least(l.failures, 10)) * interval '1 s'
-        when r.rest_ms is not null then clock_timestamp() + r.rest_ms * interval '1 ms' end
+        when r.pause_ms is not null then clock_timestamp() + r.pause_ms * interval '1 ms' end
     from unnest(${columnsOf(releases)}, ${releases.map(lane => lane.epoch)}::bigint[], ${releases.map(lane => lane.pauseMs ?? null)}::float8[],
                 ${releases.map(lane => lane.error ?? null)}::text[], ${releases.map(lane => lane.isFailure)}::boolean[])
-      as r (tenant_id, queue, key, epoch, rest_ms, error, is_failure), unflushed
+      as r (tenant_id, queue, key, epoch, pause_ms, error, is_failure), unflushed
     where l.tenant_id = r.tenant_id and l.queue = r.queue and l.key = r.key and l.epoch = r.epoch`.execute(db);
 }
 

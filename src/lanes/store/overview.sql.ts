@@ -13,6 +13,7 @@ export interface LaneOverview {
   /** Age of the oldest waiting row. */
   readonly oldest_seconds: number | null;
   readonly lease_until: string | null;
+  /** End of the pause; null if the lane does not pause. */
   readonly rests_until: string | null;
   readonly failures: number;
   readonly error: string | null;
@@ -47,6 +48,7 @@ export interface AccountLane {
   readonly is_held: boolean;
   readonly waiting: number;
   readonly oldest_at: string | null;
+  /** End of the pause; null if the lane does not pause. */
   readonly rests_until: string | null;
   readonly failures: number;
   readonly error: string | null;
@@ -82,7 +84,7 @@ export interface ReleasedLane {
 }
 
 /**
- * Ends the lease and the back-off of a lane. The epoch grows, so that the holder's renewals and writes fail; the lane stays
+ * Ends the lease and the pause of a lane. The epoch grows, so that the holder's renewals and writes fail; the lane stays
  * reserved until the lease would have expired, because the holder has not noticed yet.
  */
 export async function endLease(
