@@ -95,14 +95,14 @@ async function readPage(
 
 export const withCursor = (row: EventRow): LoggedEvent => ({ ...row, cursor: { xid: BigInt(row.xid), seq: row.seq } });
 
-/** Returns the latest of the given positions. @throws CURSOR_EXPIRED if the events after it have been removed */
+/** Returns the latest of the positions of these cursors and event ids. @throws CURSOR_EXPIRED if the events after it have been removed */
 async function startOf(
   context: FollowContext,
   tenantId: number,
-  places: readonly After[],
+  starts: readonly After[],
 ): Promise<Cursor | undefined> {
-  const given = places.filter(place => typeof place === 'string' && place !== '') as string[];
-  const positions = await Promise.all(given.map(place => positionOf(context, tenantId, place)));
+  const given = starts.filter(after => typeof after === 'string' && after !== '') as string[];
+  const positions = await Promise.all(given.map(after => positionOf(context, tenantId, after)));
   const known = positions.filter(position => position !== 'expired');
   const [first, ...others] = known;
   if (!first && positions.length > 0) throw cursorExpired();
@@ -115,8 +115,8 @@ async function startOf(
  * The position of a cursor or event.
  * @throws VALIDATION_ERROR for text that is neither, CURSOR_EXPIRED if events after it have been removed
  */
-export async function requirePosition(context: FollowContext, tenantId: number, place: string): Promise<Cursor> {
-  const position = await startOf(context, tenantId, [place]);
+export async function requirePosition(context: FollowContext, tenantId: number, after: string): Promise<Cursor> {
+  const position = await startOf(context, tenantId, [after]);
   if (!position) throw invalid({ after: ['Must be the cursor or the id of an event.'] });
   return position;
 }

@@ -33,7 +33,7 @@ export const listChannels = compileOnce((db, tenantId: number) =>
 );
 
 /** The channels of a tenant, each with whether it owns its number: another tenant may have connected that of a disconnected one. */
-export const listPlaces = compileOnce((db, tenantId: number) =>
+export const listChannelsWithOwnership = compileOnce((db, tenantId: number) =>
   db
     .selectFrom('channels as c')
     .leftJoin('channel_numbers as n', join =>

@@ -4,7 +4,7 @@ import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { PublicChannel } from './channel.ts';
 import { findWebhookOwners } from './channels.sql.ts';
-import { listAppSecrets, listPlaces, verifyTokenExists } from './store.ts';
+import { listAppSecrets, listChannelsWithOwnership, verifyTokenExists } from './store.ts';
 
 export interface WebhookOwner extends ChannelIds {
   readonly tenantId: number;
@@ -56,14 +56,14 @@ export async function allAppSecrets({ db, secrets }: Pick<Resources, 'db' | 'sec
 }
 
 /** A channel with the identifiers by which webhooks address it. */
-export interface TenantPlace extends ChannelIds {
+export interface AddressableChannel extends ChannelIds {
   readonly channel: PublicChannel;
   /** False if another tenant has connected its number since it was disconnected. */
   readonly ownsNumber: boolean;
 }
 
-export async function channelsWithIds(db: Db, tenantId: number): Promise<TenantPlace[]> {
-  const channels = await listPlaces(db, tenantId);
+export async function channelsWithIds(db: Db, tenantId: number): Promise<AddressableChannel[]> {
+  const channels = await listChannelsWithOwnership(db, tenantId);
   return channels.map(({ owns_number: ownsNumber, ...channel }) => ({
     channel,
     ownsNumber,

@@ -3,7 +3,7 @@ import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from '../channels/channel.ts';
-import { channelsWithIds, type TenantPlace } from '../channels/webhook-owners.ts';
+import { type AddressableChannel, channelsWithIds } from '../channels/webhook-owners.ts';
 import { readBody } from './read-body.ts';
 import type { UnhandledChange } from './unhandled-changes.ts';
 import type { WaitingWebhook } from './webhooks.sql.ts';
@@ -48,9 +48,9 @@ export async function routeUpdates(
   tenantId: number,
   webhooks: readonly ReadableWebhook[],
 ): Promise<RoutedUpdate[]> {
-  const places = await channelsWithIds(db, tenantId);
+  const addressable = await channelsWithIds(db, tenantId);
   return webhooks.flatMap(webhook => {
-    const candidates = candidatesFor(webhook, places);
+    const candidates = candidatesFor(webhook, addressable);
     return readWebhook(webhook.body, webhook.receivedAt).flatMap(({ field, address, updates, raw }) => {
       const channels = channelsOfAddress(address, candidates).map(({ channel }) => channel);
       // A body that is not JSON has no address, and stays with its tenant.
@@ -60,8 +60,11 @@ export async function routeUpdates(
   });
 }
 
-const candidatesFor = ({ channelIds }: ReadableWebhook, places: readonly TenantPlace[]): readonly TenantPlace[] =>
-  places.filter(({ channel, ownsNumber }) => (channelIds === null ? ownsNumber : channelIds.includes(channel.id)));
+const candidatesFor = (
+  { channelIds }: ReadableWebhook,
+  addressable: readonly AddressableChannel[],
+): readonly AddressableChannel[] =>
+  addressable.filter(({ channel, ownsNumber }) => (channelIds === null ? ownsNumber : channelIds.includes(channel.id)));
 
 export const unhandledOf = (
   { field, channels, webhook }: RoutedUpdate,
