@@ -24,7 +24,7 @@ export interface Sender {
 }
 
 /** A person to whom we sent a message. */
-export interface Recipient extends Sender {
+export interface SeenRecipient extends Sender {
   /** The contact of the message. */
   readonly contactId: number;
 }
@@ -48,7 +48,7 @@ export async function resolveContacts(
 async function resolveRecipients(
   trx: Db,
   tenantId: number,
-  recipients: readonly Recipient[],
+  recipients: readonly SeenRecipient[],
   nowMs: number,
 ): Promise<void> {
   const readExisting = async () => {
@@ -70,7 +70,7 @@ async function resolveRecipients(
 export async function storeRecipientIdentities(
   { db, clock, signals, log }: Pick<Resources, 'db' | 'clock' | 'signals' | 'log'>,
   tenantId: number,
-  seen: readonly Recipient[],
+  seen: readonly SeenRecipient[],
 ): Promise<void> {
   if (seen.length === 0) return;
   try {

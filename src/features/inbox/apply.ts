@@ -4,7 +4,7 @@ import { lockTenantUsage } from '../../database/tenant-lock.ts';
 import { applyHealth } from '../channels/apply-health.ts';
 import { applyPortfolios, type PortfolioUpdate } from '../channels/set-portfolio.ts';
 import { type ErasedPerson, restoreOptOuts } from '../contacts/erasure/erased-people.ts';
-import type { Recipient } from '../contacts/resolve-contacts.ts';
+import type { SeenRecipient } from '../contacts/resolve-contacts.ts';
 import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
 import { channelsWithFiles, queueReceived } from '../messages/content/media/keeping/queue-received.ts';
@@ -28,7 +28,7 @@ export interface Applied {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
   /** People about whom statuses carried new identities. */
-  readonly newIdentities: readonly Recipient[];
+  readonly newIdentities: readonly SeenRecipient[];
   /** Business accounts whose templates must be synced. */
   readonly accountsToRead: readonly string[];
   /** Channels with files to be fetched from the network. */

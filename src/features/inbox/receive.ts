@@ -19,9 +19,9 @@ import {
   INBOX,
   insertWebhooks,
   type NewWebhook,
-  type Recipient,
   type StoredFor,
   type WebhookAddress,
+  type WebhookTenant,
 } from './webhooks.sql.ts';
 
 /** The response to the network. */
@@ -68,9 +68,9 @@ interface Owned {
   readonly address: WebhookAddress;
 }
 
-/** Who gets a request. */
+/** The tenants that get a request. */
 interface Routed {
-  readonly recipients: readonly Recipient[];
+  readonly tenants: readonly WebhookTenant[];
   /** Whether the secrets of all owners signed it. */
   readonly isWhole: boolean;
   /** Changes that concern no tenant. */
@@ -154,7 +154,7 @@ export function createWebhookReceiver(
     const remembered = known.get(key);
     if (remembered) {
       const routed = route(request, remembered.owners, signedOwners(request, remembered.owners));
-      if (routed.recipients.length > 0 && routed.unrouted.length === 0 && (await deliver(request, remembered, routed)))
+      if (routed.tenants.length > 0 && routed.unrouted.length === 0 && (await deliver(request, remembered, routed)))
         return 'stored';
     }
     for (let lookups = 0; lookups < MAX_LOOKUPS; lookups += 1) {
@@ -173,9 +173,9 @@ export function createWebhookReceiver(
 
   /** @returns false if the owners have changed, and nothing was stored */
   async function deliver({ rawBody }: Request, { address }: Owned, routed: Routed): Promise<boolean> {
-    const { recipients } = routed;
-    if (recipients.length === 0) return true;
-    const fresh = await store({ recipients, address, digest: digestOf(rawBody, routed), body: rawBody });
+    const { tenants } = routed;
+    if (tenants.length === 0) return true;
+    const fresh = await store({ tenants, address, digest: digestOf(rawBody, routed), body: rawBody });
     if (fresh === 'stale') return false;
     // A lane with many webhooks begins a batch every `SPACING_MS` (process.ts), woken or not; the first signal after a pause is sent
     // at once.
@@ -220,10 +220,10 @@ function signedOwners({ rawBody, signature }: Request, owners: readonly WebhookO
  * Identifies repeated deliveries. A body with changes of several apps is delivered by each, with its own signature and for its own channels,
  * so what some of the owners signed is another webhook for other channels.
  */
-function digestOf(rawBody: Buffer, { recipients, isWhole }: Routed): Buffer {
+function digestOf(rawBody: Buffer, { tenants, isWhole }: Routed): Buffer {
   const digest = sha256(rawBody);
   if (isWhole) return digest;
-  return sha256(`${digest.toString('hex')} ${recipients.flatMap(({ channelIds }) => channelIds).join()}`);
+  return sha256(`${digest.toString('hex')} ${tenants.flatMap(({ channelIds }) => channelIds).join()}`);
 }
 
 function route({ changes }: Request, owners: readonly WebhookOwner[], signed: readonly WebhookOwner[]): Routed {
@@ -238,6 +238,6 @@ function route({ changes }: Request, owners: readonly WebhookOwner[], signed: re
     }
     if (channels.length === 0) unrouted.push({ index, change });
   }
-  const recipients = [...channelIds].map(([tenantId, ids]) => ({ tenantId, channelIds: [...ids] }));
-  return { recipients, isWhole: signed.length === owners.length, unrouted };
+  const tenants = [...channelIds].map(([tenantId, ids]) => ({ tenantId, channelIds: [...ids] }));
+  return { tenants, isWhole: signed.length === owners.length, unrouted };
 }

@@ -17,7 +17,7 @@ export interface WebhookAddress {
 }
 
 /** A tenant that a webhook concerns. */
-export interface Recipient {
+export interface WebhookTenant {
   readonly tenantId: number;
   /** Its channels that the webhook concerns and whose secret signed it. Others must not be changed by it. */
   readonly channelIds: readonly number[];
@@ -25,7 +25,7 @@ export interface Recipient {
 
 /** A raw webhook, as it arrived. */
 export interface NewWebhook {
-  readonly recipients: readonly Recipient[];
+  readonly tenants: readonly WebhookTenant[];
   readonly address: WebhookAddress;
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
@@ -44,11 +44,11 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
   const groups = addresses.map(({ phoneNumberIds, accountIds, version }, index) => ({
     ...{ place: index, phone_number_ids: phoneNumberIds, account_ids: accountIds, version },
   }));
-  const tenantIds = webhooks.flatMap(webhook => webhook.recipients.map(({ tenantId }) => tenantId));
+  const tenantIds = webhooks.flatMap(webhook => webhook.tenants.map(({ tenantId }) => tenantId));
   // Lists of different lengths do not make an array of arrays; each is cast in its row.
-  const channelIds = webhooks.flatMap(webhook => webhook.recipients.map(one => `{${one.channelIds.join()}}`));
-  const places = webhooks.flatMap((webhook, index) => webhook.recipients.map(() => index + 1));
-  const groupOf = webhooks.flatMap(({ recipients, address }) => recipients.map(() => addresses.indexOf(address)));
+  const channelIds = webhooks.flatMap(webhook => webhook.tenants.map(one => `{${one.channelIds.join()}}`));
+  const places = webhooks.flatMap((webhook, index) => webhook.tenants.map(() => index + 1));
+  const groupOf = webhooks.flatMap(({ tenants, address }) => tenants.map(() => addresses.indexOf(address)));
   // One body is sent as it is; an array of them is text of twice their length.
   const given = webhooks.length === 1 ? webhooks[0] : undefined;
   const contents = given
@@ -81,10 +81,10 @@ export async function insertWebhooks(db: Db, webhooks: readonly NewWebhook[]): P
     select array(select distinct tenant_id from stored) as tenant_ids,
       array(select place from addresses where not is_current) as stale`.execute(db);
   const [{ tenant_ids: fresh, stale } = { tenant_ids: [], stale: [] }] = rows;
-  return webhooks.map(({ recipients, address }) =>
+  return webhooks.map(({ tenants, address }) =>
     stale.includes(addresses.indexOf(address))
       ? 'stale'
-      : recipients.map(({ tenantId }) => tenantId).filter(id => fresh.includes(id)),
+      : tenants.map(({ tenantId }) => tenantId).filter(id => fresh.includes(id)),
   );
 }
 

@@ -36,7 +36,7 @@ const BYTES = Buffer.from('{}');
 
 test('webhooks are described as their row types say', async () => {
   const address = { phoneNumberIds: ['1'], accountIds: ['2'], version: '' };
-  const webhook = { recipients: [{ tenantId: 1, channelIds: [1, 2] }], address, digest: BYTES, body: BYTES };
+  const webhook = { tenants: [{ tenantId: 1, channelIds: [1, 2] }], address, digest: BYTES, body: BYTES };
   for (const webhooks of [[webhook], [webhook, webhook]])
     expect(await describeColumns(database.url, db => insertWebhooks(db, webhooks))).toEqual({
       tenant_ids: 'bigint[]',

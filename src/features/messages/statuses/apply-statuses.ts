@@ -1,13 +1,13 @@
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { appendAll } from '../../../events/append.ts';
-import type { Recipient, Sender } from '../../contacts/resolve-contacts.ts';
+import type { SeenRecipient, Sender } from '../../contacts/resolve-contacts.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
 import { keepReactions } from '../inbound/reactions.ts';
 import type { MessageRow } from '../message.ts';
 import { messagePayload } from '../people.sql.ts';
-import { hasNewIdentity, type KnownRecipient } from './new-identity.ts';
+import { hasNewIdentity, type RecipientIdentities } from './new-identity.ts';
 import { findIdsByWamid, type LockedMessage, lockOutbound, lockWithRecipients, writeStates } from './states.sql.ts';
 import { foldStatuses, type StatusStep, type StatusUpdate } from './status.ts';
 
@@ -22,7 +22,7 @@ export interface AppliedStatuses {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
   /** Recipients with new identities, for `storeRecipientIdentities` after the commit. */
-  readonly newIdentities: readonly Recipient[];
+  readonly newIdentities: readonly SeenRecipient[];
 }
 
 /** A status of a message that we sent. */
@@ -50,7 +50,7 @@ export interface AppliedToMessages {
   /** Messages that left the outbox. */
   readonly settled: readonly Settled[];
   /** Recipients with new identities; see `AppliedStatuses`. */
-  readonly newIdentities: readonly { readonly tenantId: number; readonly sender: Recipient }[];
+  readonly newIdentities: readonly { readonly tenantId: number; readonly sender: SeenRecipient }[];
 }
 
 /**
@@ -79,7 +79,7 @@ export async function applyToMessages(
   const leaving: MessageRef[] = [];
   const failing: LockedMessage[] = [];
   const events: { tenantId: number; event: NewEvent }[] = [];
-  const newIdentities: { tenantId: number; sender: Recipient }[] = [];
+  const newIdentities: { tenantId: number; sender: SeenRecipient }[] = [];
   const reactions: { readonly tenantId: number; readonly row: MessageRow; readonly message: MessageRow }[] = [];
   for (const { tenantId, row, recipient } of rows) {
     const ref = { tenantId, messageId: row.id };
@@ -111,7 +111,7 @@ export async function applyToMessages(
 }
 
 /** The first status with a new identity of the recipient. Failed messages are ignored: they may not have reached the person. */
-function newIdentityIn(known: KnownRecipient, statuses: readonly StatusUpdate[]): Sender | undefined {
+function newIdentityIn(known: RecipientIdentities, statuses: readonly StatusUpdate[]): Sender | undefined {
   const status = statuses.find(
     one => one.person !== undefined && one.status !== 'failed' && hasNewIdentity(known, one.person),
   );

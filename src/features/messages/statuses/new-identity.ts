@@ -3,7 +3,7 @@ import { phoneKey } from '../../../platform/phone.ts';
 import { userIdsOf } from '../../contacts/recognition/evidence.ts';
 
 /** The stored identities of a message's recipient, read with the message's state. */
-export interface KnownRecipient {
+export interface RecipientIdentities {
   readonly channel_id: number;
   readonly phone: string | null;
   readonly phone_key: string | null;
@@ -19,7 +19,7 @@ export interface KnownRecipient {
  * Whether a status or the response to a send contains a new identity of the recipient. It must also contain a known identity: a
  * number that the contact no longer has may belong to another person.
  */
-export function hasNewIdentity(known: KnownRecipient, person: NetworkPerson): boolean {
+export function hasNewIdentity(known: RecipientIdentities, person: NetworkPerson): boolean {
   const { waId } = person;
   const identities = known.identities ?? [];
   const hasNumber = identities.some(([kind, , value]) => kind === 'wa_id' && value === waId);

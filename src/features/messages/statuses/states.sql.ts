@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts';
 import { countryOfPerson } from '../../../platform/phone-country.ts';
 import type { MessageRef } from '../dispatch/outbox.sql.ts';
 import type { MessageRow } from '../message.ts';
-import type { KnownRecipient } from './new-identity.ts';
+import type { RecipientIdentities } from './new-identity.ts';
 
 /** Ids of messages by the network's ids, on any channel of the tenant. */
 export async function findIdsByWamid(
@@ -22,7 +22,7 @@ export interface LockedMessage {
   readonly tenantId: number;
   readonly row: MessageRow;
   /** Set by `lockWithRecipients`; null if the contact was deleted. */
-  readonly recipient?: KnownRecipient | null;
+  readonly recipient?: RecipientIdentities | null;
   /** The recipient's business-scoped user id, if a status shows it. */
   readonly userId?: string | undefined;
 }
@@ -48,7 +48,9 @@ export async function lockWithRecipients(
   messages: readonly MessageRef[],
   locked: 'wait' | 'skip' = 'wait',
 ): Promise<LockedMessage[]> {
-  const { rows } = await sql<MessageRow & { readonly tenant_id: number; readonly recipient: KnownRecipient | null }>`
+  const { rows } = await sql<
+    MessageRow & { readonly tenant_id: number; readonly recipient: RecipientIdentities | null }
+  >`
     /* cross-tenant: a process drains lanes of all tenants, each message named with its own */
     select l.*, (
       select json_build_object('channel_id', ch.id, 'phone', c.phone, 'phone_key', c.phone_key,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { storeRecipientIdentities } from '../../../../src/features/contacts/resolve-contacts.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
-import { hasNewIdentity, type KnownRecipient } from '../../../../src/features/messages/statuses/new-identity.ts';
+import { hasNewIdentity, type RecipientIdentities } from '../../../../src/features/messages/statuses/new-identity.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
 
@@ -85,7 +85,7 @@ test('a status with known identities needs no more statements than one without i
 });
 
 test('a status has a new identity if it contains both a known and an unknown identity of the contact', () => {
-  const known: KnownRecipient = {
+  const known: RecipientIdentities = {
     channel_id: 1,
     phone: '+5551991234567',
     phone_key: '555191234567',
