@@ -129,8 +129,11 @@ async function withOtherFaults(
   errors.include(error.faults);
   const checks = [
     async () => checkMergeFields(lenientTexts(input)),
-    async () => checkSendable(await requireTemplate(context, input), feature, input.category),
-    async () => missingValuesOf(await requireTemplate(context, input), input),
+    async () => {
+      const template = await requireTemplate(context, input);
+      checkSendable(template, feature, input.category);
+      missingValuesOf(template, input);
+    },
   ];
   for (const check of checks)
     try {
