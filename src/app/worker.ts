@@ -1,3 +1,4 @@
+import { requireClockNotAhead } from '../database/clock-ahead.ts';
 import { unlessHeld } from '../database/outbox-hold.sql.ts';
 import { ensurePartitions } from '../database/partitions.sql.ts';
 import { analyzeGrown } from '../database/table-statistics.sql.ts';
@@ -118,6 +119,14 @@ const PARTITIONED = [
   'webhook_attempts',
 ];
 
+/** A chore that deletes what is old by the clock of this process. */
+const byAge =
+  (run: (resources: Resources) => Promise<unknown>) =>
+  async (resources: Resources): Promise<void> => {
+    await requireClockNotAhead(resources.db, resources.clock);
+    await run(resources);
+  };
+
 /** Periodic housekeeping. Every worker runs it; each run tolerates concurrent ones. */
 const CHORES: readonly {
   readonly name: string;
@@ -129,32 +138,33 @@ const CHORES: readonly {
   {
     name: 'old events',
     everyMs: HOUR,
-    run: resources =>
+    run: byAge(resources =>
       deleteOldEvents(
         resources,
         READERS.map(({ name }) => name),
       ),
+    ),
   },
-  { name: 'merges of contacts that are too old to undo', everyMs: HOUR, run: cleanMerges },
-  { name: 'old webhooks of the network', everyMs: HOUR, run: cleanInbox },
+  { name: 'merges of contacts that are too old to undo', everyMs: HOUR, run: byAge(cleanMerges) },
+  { name: 'old webhooks of the network', everyMs: HOUR, run: byAge(cleanInbox) },
   { name: 'unhandled changes', everyMs: HOUR, run: reprocessUnhandled },
-  { name: 'old webhook deliveries', everyMs: HOUR, run: cleanDeliveryLog },
-  { name: 'old payloads of shops', everyMs: HOUR, run: cleanDeliveries },
+  { name: 'old webhook deliveries', everyMs: HOUR, run: byAge(cleanDeliveryLog) },
+  { name: 'old payloads of shops', everyMs: HOUR, run: byAge(cleanDeliveries) },
   { name: 'idempotency keys', everyMs: 10 * MINUTE, run: deleteOldKeys },
-  { name: 'bot replies', everyMs: HOUR, run: cleanBotReplies },
+  { name: 'bot replies', everyMs: HOUR, run: byAge(cleanBotReplies) },
   { name: 'lanes', everyMs: 6 * HOUR, run: ({ db }) => deleteOldLanes(db.write) },
-  { name: 'old messages', everyMs: HOUR, run: applyMessageRetention },
+  { name: 'old messages', everyMs: HOUR, run: byAge(applyMessageRetention) },
   { name: 'erasures', everyMs: MINUTE, run: resumeErasures },
   { name: 'statistics of messages', everyMs: 5 * SECOND, run: moveStatistics },
   { name: 'scheduled messages', everyMs: 2 * SECOND, run: releaseScheduled },
   { name: 'snoozed conversations', everyMs: 5 * SECOND, run: wakeSnoozed },
-  { name: 'updates of conversations that are done', everyMs: HOUR, run: cleanJobs },
+  { name: 'updates of conversations that are done', everyMs: HOUR, run: byAge(cleanJobs) },
   { name: 'health of numbers', everyMs: 10 * MINUTE, run: checkChannels },
   { name: 'zero counts of statistics', everyMs: 6 * HOUR, run: deleteEmptyStatistics },
   { name: 'turns of the outbox', everyMs: 10 * MINUTE, run: repairLostTurns },
   { name: 'media', everyMs: HOUR, run: deleteOldMedia },
   { name: 'expired files', everyMs: 10 * MINUTE, run: expireFiles },
-  { name: 'unused lists of campaigns', everyMs: HOUR, run: cleanLists },
+  { name: 'unused lists of campaigns', everyMs: HOUR, run: byAge(cleanLists) },
   { name: 'exports', everyMs: 10 * MINUTE, run: cleanExports },
   { name: 'unused files', everyMs: MINUTE, run: deleteUnusedContents },
   { name: 'unused documents', everyMs: HOUR, run: cleanDocuments },
