@@ -13,7 +13,7 @@ import { type EventRow, type ReadRow, readAll } from './log.sql.ts';
 /** An event as it is fanned out in memory. */
 export type LoggedEvent = EventRow & { readonly cursor: Cursor };
 
-/** An event in the replay buffer; without a payload if no one subscribed to it. */
+/** An event in the replay buffer; without a payload if no one subscribed to it, or a contact was erased since. */
 type BufferedEvent = ReadRow & { readonly cursor: Cursor };
 
 /** Selects the events of a subscription. */
@@ -48,7 +48,7 @@ export interface EventBus {
   /**
    * Returns the events that a subscriber missed after a position from the replay buffer: a thousand reconnecting dashboards cost
    * the database nothing. Undefined if the position is older than the replay buffer, or if payloads in between were not read
-   * because no one subscribed to them.
+   * because no one subscribed to them, or were dropped after an erasure.
    */
   since(tenantId: number, filter: EventFilter, position: Cursor): readonly LoggedEvent[] | undefined;
   /**
@@ -157,6 +157,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
         if (hasPayload(event)) for (const listener of listeners.get(row.tenant_id) ?? []) listener(event);
       }
       trimBuffer();
+      forgetErased(rows);
       metrics.eventsRead.inc(rows.length);
       if (rows.length > 0) {
         const types = new Set(rows.map(row => row.type));
@@ -184,6 +185,16 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     const kept = buffer.slice(-BUFFER_SIZE / 2);
     bufferedSince = buffer.at(-kept.length - 1)?.cursor ?? bufferedSince;
     buffer = kept;
+  }
+
+  /**
+   * Drops payloads of tenants that erased a contact: the log, of which replays are read instead, is blank before it has that event. All
+   * of the tenant's, because a payload may name other people than its contact.
+   */
+  function forgetErased(rows: readonly ReadRow[]): void {
+    const tenantIds = new Set(rows.filter(({ type }) => type === 'contact.erased').map(row => row.tenant_id));
+    if (tenantIds.size === 0) return;
+    buffer = buffer.map(event => (tenantIds.has(event.tenant_id) ? { ...event, payload: null } : event));
   }
 
   /** Resolves when every queue has room for another batch, or after `MAX_DRAIN_MS`. */
