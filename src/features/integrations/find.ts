@@ -20,13 +20,9 @@ export async function mappingOf(db: Db, tenantId: number, id: number): Promise<M
   return mapping;
 }
 
-/** A received payload with its bytes (null if erased). @throws NOT_FOUND */
-export async function deliveryOf(
-  db: Db,
-  tenantId: number,
-  id: string,
-): Promise<DeliveryRow & { readonly body: Buffer | null }> {
-  const [delivery] = await getDeliveries(db, tenantId, [id], true);
+/** A received payload, without its bytes. @throws NOT_FOUND */
+export async function deliveryOf(db: Db, tenantId: number, id: string): Promise<DeliveryRow> {
+  const [delivery] = await getDeliveries(db, tenantId, [id]);
   if (!delivery) throw notFound('IntegrationDelivery');
-  return { ...delivery, body: delivery.body ?? null };
+  return delivery;
 }

@@ -3,7 +3,6 @@ import { tenantOf } from '../../core/principal.ts';
 import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
 import { countList, listColumns, readPage } from '../../database/page.ts';
 import type { Context } from '../../schema/context.ts';
-import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
 import type { IntegrationRow } from './integration.ts';
 import { listIntegrations } from './integrations.sql.ts';
 import { DELIVERY_COLUMNS, type DeliveryRow } from './orders/delivery.ts';
@@ -63,21 +62,14 @@ const DELIVERIES: ListDefinition = {
 const SELECT = DELIVERY_COLUMNS.map(name => `d.${name}` as const);
 
 /**
- * One page of received payloads, newest first by default; their bytes are read only if selected.
+ * One page of received payloads without their bytes, newest first by default.
  * @param integrationId restricts them to one integration
  */
-export function deliveryPage(
-  context: Context,
-  args: ListArgs,
-  selection: Selection,
-  integrationId?: number,
-): Promise<Page<DeliveryRow>> {
+export function deliveryPage(context: Context, args: ListArgs, integrationId?: number): Promise<Page<DeliveryRow>> {
   const { and = [] } = (args.filter ?? {}) as { readonly and?: readonly Filter[] | null };
   const filter =
     integrationId === undefined
       ? args.filter
       : { ...args.filter, and: [...(and ?? []), { integrationId: { eq: String(integrationId) } }] };
-  const nodes = merged(selectionAt(selection, 'edges', 'node'), selectionAt(selection, 'nodes'));
-  const columns = nodes.has('payload') || nodes.has('rawBody') ? [...SELECT, 'd.body' as const] : SELECT;
-  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantOf(context), { ...args, filter }, columns);
+  return readPage<DeliveryRow>(context.db.read, DELIVERIES, tenantOf(context), { ...args, filter }, SELECT);
 }

@@ -22,6 +22,7 @@ import {
   sourcesOf,
 } from '../orders/order.ts';
 import { topicOf } from '../orders/process.ts';
+import { readBody } from '../orders/read-body.ts';
 import { CODES, type Reason, Refusal, reasonOf } from '../orders/reason.ts';
 import { type MappingRow, type Mismatch, mismatchOf, pathsOf } from './mapping.ts';
 import { DEFAULT_PATHS } from './paths.ts';
@@ -73,10 +74,10 @@ export async function dryRun(context: Context, input: DryRunInput): Promise<DryR
       input.payload == null ? 'REQUIRED' : 'SURPLUS',
     );
   const delivery = input.deliveryId == null ? undefined : await deliveryOf(read, tenantId, input.deliveryId);
-  if (delivery?.body === null)
-    throw invalid({ deliveryId: ['The payload was erased because its contact was deleted.'] });
+  const body = delivery && (await readBody(context, delivery.id));
+  if (body === null) throw invalid({ deliveryId: ['The payload was erased because its contact was deleted.'] });
   // Parsed like a received payload, so that the result is the same.
-  const payload = parsePayload(delivery?.body ?? Buffer.from(JSON.stringify(input.payload)));
+  const payload = parsePayload(body ?? Buffer.from(JSON.stringify(input.payload)));
   if (payload === undefined) throw invalid({ payload: ['Must be a JSON object or list, not nested too deep.'] });
   const topic = topicOf(integration, input.topic ?? delivery?.topic ?? '', payload);
   const mappings: MappingDryRun[] = [];

@@ -229,21 +229,44 @@ export async function noteOrder(
   return row !== undefined;
 }
 
-/** @param withBody also reads the payload, which may have a megabyte */
-export const getDeliveries = (
-  db: Db,
-  tenantId: number,
-  ids: readonly string[],
-  withBody = false,
-): Promise<DeliveryRow[]> =>
+export const getDeliveries = (db: Db, tenantId: number, ids: readonly string[]): Promise<DeliveryRow[]> =>
   db
     .selectFrom('integration_deliveries')
     .select(DELIVERY_COLUMNS)
-    .$if(withBody, query => query.select('body'))
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(ids))
     .$narrowType<Narrow>()
     .execute();
+
+/** The bytes of payloads, which may have a megabyte each; null once erased. */
+export async function getBodies(
+  db: Db,
+  tenantId: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Buffer | null>> {
+  const rows = await db
+    .selectFrom('integration_deliveries')
+    .select(['id', 'body'])
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .execute();
+  return new Map(rows.map(({ id, body }) => [id, body]));
+}
+
+/** The lengths of payloads in bytes, for which the payloads themselves are not read. */
+export async function getBodySizes(
+  db: Db,
+  tenantId: number,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await db
+    .selectFrom('integration_deliveries')
+    .select(['id', sql<number>`coalesce(octet_length(body), 0)`.as('size')])
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', anyOf(ids))
+    .execute();
+  return new Map(rows.map(({ id, size }) => [id, size]));
+}
 
 /** Deletes finished payloads from before an instant, at most `limit`. @returns how many */
 export async function deleteOldDeliveries(db: Db, beforeIso: string, limit: number): Promise<number> {

@@ -1,7 +1,6 @@
 import { numericId, uuidOf } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder } from '../../../schema/builder.ts';
-import type { Context } from '../../../schema/context.ts';
 import {
   connectionOf,
   DateTimeFilter,
@@ -13,12 +12,11 @@ import {
   StringFilter,
 } from '../../../schema/lists.ts';
 import { findByUuid, nodesByUuid } from '../../../schema/nodes.ts';
-import { selectionOf, selectsOnlyKey } from '../../../schema/selection.ts';
+import { selectsOnlyKey } from '../../../schema/selection.ts';
 import { Group } from '../../contacts/labels/schema.ts';
 import { contactLoader } from '../../contacts/loaders.ts';
 import { Contact } from '../../contacts/schema.ts';
 import { RenderedTemplate } from '../../templates/sending/send-schema.ts';
-import { deliveryOf } from '../find.ts';
 import { parsePayload } from '../intake/payload.ts';
 import type { IntegrationRow } from '../integration.ts';
 import { deliveryPage } from '../lists.ts';
@@ -31,6 +29,7 @@ import { getDeliveries } from './deliveries.sql.ts';
 import { type DeliveryRow, OUTCOMES, type Outcome, type Result } from './delivery.ts';
 import type { CustomerTexts, Parameter } from './order.ts';
 import { ReasonType, ShopOrder } from './order-schema.ts';
+import { MAX_BODY_BYTES, readBody } from './read-body.ts';
 
 const OUTCOME_WORDS: Readonly<Record<Outcome, string>> = {
   waiting: 'Waits to be processed, or to be retried.',
@@ -83,8 +82,7 @@ const ResultType = builder.objectRef<Result>('IntegrationResult').implement({
   }),
 });
 
-const bodyOf = async (context: Context, { id, body }: DeliveryRow): Promise<Buffer | null> =>
-  body === undefined ? (await deliveryOf(context.db.read, tenantOf(context), id)).body : body;
+const LIMIT = `Beyond ${MAX_BODY_BYTES / 1024 / 1024} MB in one operation: QUERY_TOO_COMPLEX.`;
 
 export const IntegrationDelivery = builder.objectRef<DeliveryRow>('IntegrationDelivery');
 
@@ -147,16 +145,16 @@ builder.node(IntegrationDelivery, {
     payload: t.field({
       type: 'JSON',
       nullable: true,
-      description: 'Content as JSON; null if it is not JSON or was erased. Integers beyond 2^53 are strings.',
-      resolve: async (delivery, _args, context) => {
-        const body = await bodyOf(context, delivery);
+      description: `Content as JSON; null if it is not JSON or was erased. Integers beyond 2^53 are strings. ${LIMIT}`,
+      resolve: async ({ id }, _args, context) => {
+        const body = await readBody(context, id);
         return body && parsePayload(body);
       },
     }),
     rawBody: t.string({
       nullable: true,
-      description: 'Content as received, decoded as UTF-8; null if it was erased.',
-      resolve: async (delivery, _args, context) => (await bodyOf(context, delivery))?.toString('utf8'),
+      description: `Content as received, decoded as UTF-8; null if it was erased. ${LIMIT}`,
+      resolve: async ({ id }, _args, context) => (await readBody(context, id))?.toString('utf8'),
     }),
     erasedAt: t.expose('erased_at', {
       type: 'DateTime',
@@ -188,7 +186,7 @@ builder.objectField(Integration, 'deliveries', t =>
     description: 'Payloads that the shop sent, newest first by default. Lists of integrations read it once for each.',
     authScopes: { scope: 'integrations:read' },
     args: { ...listArgs(Filter, Order, { search: false, offset: false }) },
-    resolve: ({ id }, args, context, info) => deliveryPage(context, args, selectionOf(info), id),
+    resolve: ({ id }, args, context) => deliveryPage(context, args, id),
   }),
 );
 
@@ -313,7 +311,7 @@ builder.queryFields(t => ({
     description: 'Lists payloads that shops sent, newest first by default.',
     authScopes: { scope: 'integrations:read' },
     args: { ...listArgs(Filter, Order, { search: false }) },
-    resolve: (_root, args, context, info) => deliveryPage(context, args, selectionOf(info)),
+    resolve: (_root, args, context) => deliveryPage(context, args),
   }),
   integrationDelivery: t.field({
     type: IntegrationDelivery,

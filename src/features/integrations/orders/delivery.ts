@@ -33,8 +33,6 @@ export interface DeliveryRow {
   readonly is_forced: boolean;
   /** Time at which its bytes were erased because a person in it was deleted. */
   readonly erased_at: string | null;
-  /** Read on request only: it may have a megabyte. Null once erased. */
-  readonly body?: Buffer | null | undefined;
 }
 
 export const DELIVERY_COLUMNS = [

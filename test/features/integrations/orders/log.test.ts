@@ -92,6 +92,31 @@ test('all refused payloads since an instant are replayed in order, and nothing i
   expect(codeOf(await all({ integrationId: '987654321' }))).toBe('NOT_FOUND');
 });
 
+test('an operation reads at most 8 MB of payloads, in whatever lists they are', async () => {
+  const tenant = await fixture.tenant();
+  const shops = [await tenant.shop(), await tenant.shop()];
+  await fixture.gateway.database.query(
+    `insert into integration_deliveries (tenant_id, id, integration_id, dedupe_key, topic, body, received_at, processed_at, outcome)
+    select tenant_id, gen_random_uuid(), id, sha256(convert_to(id || ':' || n, 'utf8')), '', convert_to('{"a":"' || repeat('x', 1000000) || '"}', 'utf8'),
+      now(), now(), 'ignored' from integrations, generate_series(1, 6) n where id = any($1::bigint[])`,
+    [shops.map(({ databaseId }) => databaseId)],
+  );
+  const { data, errors } = await tenant.ask(
+    '{ integrations { nodes { deliveries(first: 100) { nodes { rawBody payload } } } } }',
+  );
+  type Read = { readonly rawBody: string | null; readonly payload: object | null };
+  const read: Read[] = data.integrations.nodes.flatMap(
+    ({ deliveries }: { deliveries: { nodes: Read[] } }) => deliveries.nodes,
+  );
+  expect(read.map(({ rawBody, payload }) => [rawBody?.length ?? 0, payload !== null]).sort()).toEqual([
+    ...Array(4).fill([0, false]),
+    ...Array(8).fill([1_000_008, true]),
+  ]);
+  expect(errors?.map(({ extensions }) => extensions)).toEqual(
+    Array(8).fill({ code: 'QUERY_TOO_COMPLEX', details: { limit: 'payloads', maximum: 8 * 1024 * 1024 } }),
+  );
+});
+
 test('the log is listed in pages, newest first, filtered by outcome, with payloads on request', async () => {
   const tenant = await fixture.tenant();
   const shop = await tenant.shop();
