@@ -58,7 +58,6 @@ export async function updateConversation(
   { expectedAssigneeId, idempotencyKey, ...change }: ConversationUpdate,
 ): Promise<PublicConversation> {
   const tenantId = tenantOf(context);
-  await checkChange(context, change);
   const nowMs = context.clock.now();
   const input = { id, expectedAssigneeId, ...change };
   const conversation = await once(
@@ -66,6 +65,7 @@ export async function updateConversation(
     { operation: 'updateConversation', key: idempotencyKey, input },
     {
       run: async trx => {
+        await checkChange(context, change);
         const [before] = await lockConversations(trx, tenantId, [id]);
         if (!before) throw notFound('Conversation');
         if (expectedAssigneeId !== undefined && before.assignee_id !== expectedAssigneeId)

@@ -63,7 +63,7 @@ class RolledBack extends Error {
  * @throws VALIDATION_ERROR; CONFLICT if too many jobs wait
  */
 export async function updateConversations(context: Context, input: UpdateConversations): Promise<ConversationBatch> {
-  const { target, set } = input;
+  const { target } = input;
   if ('ids' in target) checkCount(target.ids);
   else {
     const errors = new FieldErrorList();
@@ -71,7 +71,6 @@ export async function updateConversations(context: Context, input: UpdateConvers
     errors.throwIfAny();
     checkContactFilter(context, target.filter);
   }
-  await checkChange(context, set, 'set.');
   const batch = await run(context, input);
   context.signals.send('events');
   if (batch.job) context.lanes.wake(CONVERSATION_JOBS, String(tenantOf(context)));
@@ -101,6 +100,7 @@ async function run(context: Context, input: UpdateConversations): Promise<Conver
       { operation: 'updateConversations', key, input: { target, set, onError } },
       {
         run: async trx => {
+          await checkChange(context, set, 'set.');
           if ('ids' in target)
             return changeNow(context, trx, target.ids, input, index => ['target', 'ids', `${index}`]);
           const range = { afterId: 0, maxId: Number.MAX_SAFE_INTEGER, limit: MAX_CONVERSATIONS + 1 };

@@ -48,6 +48,34 @@ const jobOf = async (of: TestGateway, tenant: TestTenant, id: string) =>
     ),
   ).conversationJob;
 
+test('a change that is repeated under its key is answered as before, also when its assignee and tag are gone', async () => {
+  const tenant = await gateway.addTenant();
+  const [id] = await conversations(gateway, tenant, 1);
+  const make = async (name: string, input: object, selection: string) =>
+    payloadOf(await gateway.mutate(name, input, selection, tenant.token));
+  const { staffMember } = await make(
+    'createStaffMember',
+    { name: 'Ana', email: 'ana@example.com', role: 'AGENT' },
+    'staffMember { id }',
+  );
+  const { tag } = await make('createTag', { name: 'VIP' }, 'tag { id }');
+  const set = { assigneeId: staffMember.id, addTagIds: [tag.id] };
+  const one = () => make('updateConversation', { id, ...set, idempotencyKey: 'one' }, 'conversation { databaseId }');
+  const many = async () => {
+    const input = { target: { ids: [id] }, set, idempotencyKey: 'several' };
+    return payloadOf(await update(gateway, tenant, input)).results;
+  };
+  const first = [await one(), await many()];
+  await make('deleteStaffMember', { id: staffMember.id }, 'deletedId');
+  await make('deleteTag', { id: tag.id }, 'deletedId');
+  expect([await one(), await many()]).toEqual(first);
+  expect(
+    Object.keys(
+      faultsOf(await gateway.mutate('updateConversation', { id, ...set }, 'conversation { id }', tenant.token)),
+    ),
+  ).toEqual(['assigneeId', 'addTagIds.0']);
+});
+
 describe('updateConversations of named conversations', () => {
   test('changes them in one transaction, with an outcome for each and one event for each that changed', async () => {
     const tenant = await gateway.addTenant();
