@@ -86,3 +86,22 @@ test('the emojis of a message at the upper edge of the thread are seen, and stay
   expect(await hiddenItems(page)).toEqual([]);
   expect(faults).toEqual([]);
 });
+
+test('a dialog gives the focus back to what opened it, whichever way it is left', async () => {
+  const { page, faults } = await openThread();
+  const opener = page.getByRole('button', { name: 'Ask with buttons' });
+  const isFocused = () => opener.evaluate(element => element === document.activeElement);
+  const leave: readonly (() => Promise<void>)[] = [
+    () => page.keyboard.press('Escape'),
+    () => page.getByRole('dialog').getByRole('button', { name: 'Close' }).press('Enter'),
+    () => page.getByRole('dialog').getByRole('button', { name: 'Cancel' }).press('Enter'),
+  ];
+  for (const way of leave) {
+    await opener.press('Enter');
+    await page.getByRole('dialog').waitFor();
+    await way();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await expect.poll(isFocused).toBe(true);
+  }
+  expect(faults).toEqual([]);
+});

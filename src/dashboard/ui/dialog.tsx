@@ -11,7 +11,7 @@ interface Props {
 }
 
 /**
- * A modal dialog of the browser: it keeps the focus, and Escape closes it. It stands at the end of the page, and its forms submit for
+ * A modal dialog of the browser: it keeps the focus, gives it back to what opened it, and Escape closes it. It stands at the end of the page, and its forms submit for
  * themselves: one that is opened within a form would otherwise submit that form too.
  */
 export function Dialog({ title, onClose, children, isWide = false }: Props) {
@@ -20,7 +20,13 @@ export function Dialog({ title, onClose, children, isWide = false }: Props) {
   const id = useId();
   useEffect(() => {
     const element = dialog.current;
-    if (element && !element.open) element.showModal();
+    if (!element || element.open) return;
+    const opener = document.activeElement;
+    element.showModal();
+    // A dialog that is taken off the page gives the focus to nobody, unlike one that is closed.
+    return () => {
+      if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
+    };
   }, []);
   return createPortal(
     <dialog
