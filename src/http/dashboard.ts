@@ -54,10 +54,14 @@ interface Asset {
  * Registers the dashboard: one page at `/`, and its assets. Browsers may cache assets for a year, because their names contain a digest;
  * the build has compressed them. Registers nothing without a build.
  */
-export async function registerDashboard(app: FastifyInstance, { publicUrl }: Pick<Config, 'publicUrl'>): Promise<void> {
-  const assets = await readdir(join(DIRECTORY, 'assets')).catch(() => []);
+export async function registerDashboard(
+  app: FastifyInstance,
+  { publicUrl }: Pick<Config, 'publicUrl'>,
+  directory = DIRECTORY,
+): Promise<void> {
+  const assets = await readdir(join(directory, 'assets')).catch(() => []);
   if (assets.length === 0) return;
-  const page = lazily('index.html');
+  const page = lazily(join(directory, 'index.html'));
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.headers({ 'content-security-policy': policy(publicUrl), 'cache-control': 'no-cache' });
     return send(request, reply, await page());
@@ -68,7 +72,7 @@ export async function registerDashboard(app: FastifyInstance, { publicUrl }: Pic
     app.get(`/${name}/*`, sendPage);
   }
   for (const name of assets.filter(each => !/\.(br|gz)$/.test(each))) {
-    const asset = lazily(join('assets', name));
+    const asset = lazily(join(directory, 'assets', name));
     app.get(`/assets/${name}`, async (request, reply) => {
       reply.header('cache-control', 'public, max-age=31536000, immutable');
       return send(request, reply, await asset());
@@ -76,17 +80,16 @@ export async function registerDashboard(app: FastifyInstance, { publicUrl }: Pic
   }
 }
 
-/** Reads a file and its compressed forms at the first request. */
-function lazily(name: string): () => Promise<Asset> {
+/** Reads a file and its compressed forms at the first request, and again after a request for which that failed. */
+function lazily(path: string): () => Promise<Asset> {
   let asset: Promise<Asset> | undefined;
   const read = async (): Promise<Asset> => {
-    const path = join(DIRECTORY, name);
     const identity = await readFile(path);
     const compressed = async (suffix: string): Promise<Buffer | undefined> =>
       readFile(path + suffix).catch(() => undefined);
     const [br, gzip] = [await compressed('.br'), await compressed('.gz')];
     return {
-      type: TYPES[extname(name)] ?? 'application/octet-stream',
+      type: TYPES[extname(path)] ?? 'application/octet-stream',
       etag: strongEtag(identity),
       bodies: [
         ...(br ? [['br', br] as const] : []),
@@ -96,7 +99,10 @@ function lazily(name: string): () => Promise<Asset> {
     };
   };
   return () => {
-    asset ??= read();
+    asset ??= read().catch((error: unknown) => {
+      asset = undefined;
+      throw error;
+    });
     return asset;
   };
 }
