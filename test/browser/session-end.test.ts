@@ -109,3 +109,20 @@ test('a page whose token is revoked shows the sign-in form, not what it had load
   await page.getByRole('alert').waitFor();
   expect(await page.getByText('My secret').count()).toBe(0);
 });
+
+test('a page whose socket alone is refused asks once whether it is signed in, and says what was refused', async () => {
+  gateway.emulator.inbound({ from: '+14155550613', text: 'Still here', profileName: 'Wim' });
+  const { page } = await openDashboard(browser, gateway.url, undefined);
+  let opened = 0;
+  page.on('request', request => {
+    if (request.postData()?.includes('"Viewer"')) opened += 1;
+  });
+  await page.routeWebSocket(/\/graphql/, socket => void socket.close({ code: 4403, reason: 'Forbidden' }));
+  await page.getByLabel('Access token').fill(gateway.tenant.token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await expect.poll(() => opened).toBe(2);
+  await page.getByRole('list', { name: 'Conversations' }).getByText('Wim', { exact: true }).click();
+  await page.getByRole('log').getByText('Still here').waitFor();
+  await page.getByRole('main').getByRole('alert').first().waitFor();
+  expect(opened).toBe(2);
+});

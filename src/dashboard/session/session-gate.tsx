@@ -34,6 +34,9 @@ type State =
   | { readonly step: 'signed-out'; readonly problem?: Fault; readonly isLinkUsed?: boolean }
   | { readonly step: 'open'; readonly session: Session; readonly opened: Opened };
 
+/** Between two questions whether a session that was refused is still good. */
+const REOPEN_EVERY_MS = 60_000;
+
 /** The link's token is taken once, when the page loads: React may call an initializer twice. */
 const linkToken = takeLinkToken();
 
@@ -103,10 +106,13 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }, []);
   useEffect(() => onForgotten(() => leave(opened?.client)), [leave, opened]);
   // The gateway no longer accepts the session: asks once more, and shows nothing of the account meanwhile.
-  const reopen = useCallback(
-    () => setState(before => (before.step === 'open' ? { step: 'opening', session: before.session } : before)),
-    [],
-  );
+  const reopenedAt = useRef(Number.NEGATIVE_INFINITY);
+  const reopen = useCallback(() => {
+    // Where only some requests are refused, by a proxy for example, asking would not end: the errors are shown.
+    if (performance.now() - reopenedAt.current < REOPEN_EVERY_MS) return;
+    reopenedAt.current = performance.now();
+    setState(before => (before.step === 'open' ? { step: 'opening', session: before.session } : before));
+  }, []);
   const account = useMemo<Account | undefined>(() => {
     if (!opened) return undefined;
     const scopes = new Set(opened.viewer.scopes);
