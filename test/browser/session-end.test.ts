@@ -124,5 +124,7 @@ test('a page whose socket alone is refused asks once whether it is signed in, an
   await page.getByRole('list', { name: 'Conversations' }).getByText('Wim', { exact: true }).click();
   await page.getByRole('log').getByText('Still here').waitFor();
   await page.getByRole('main').getByRole('alert').first().waitFor();
+  // The words stand over the page: they take no column of it.
+  expect((await page.getByRole('list', { name: 'Conversations' }).boundingBox())?.x).toBeLessThan(400);
   expect(opened).toBe(2);
 });

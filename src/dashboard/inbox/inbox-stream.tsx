@@ -10,7 +10,6 @@ import {
 } from '../documents.generated.ts';
 import { ConnectionContext } from '../session/connection.ts';
 import { useTexts } from '../texts/texts.tsx';
-import { UserErrors } from '../ui/user-errors.tsx';
 import { reportReaction } from './use-reaction.ts';
 
 const TYPES: readonly EventType[] = [
@@ -120,7 +119,12 @@ export function InboxStream({ onChange }: Props) {
   useEffect(() => {
     if (error) fail(error);
   }, [error, fail]);
-  if (refusal) return <UserErrors failure={refusal} />;
+  if (refusal)
+    return (
+      <p className="connection-lost" role="alert">
+        {refusal.message.replace(/^\[\w+\] /, '')}
+      </p>
+    );
   if (isConnected) return null;
   return (
     <p className="connection-lost" role="status">
