@@ -1,10 +1,11 @@
 import { basename, extname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
+import { tenantOf } from '../core/principal.ts';
 import { type ListError, MAPPED, MAX_LIST } from '../features/campaigns/lists/list-row.ts';
 import type { MappingInput } from '../features/campaigns/lists/parse-file.ts';
 import { type ListPreview, previewList } from '../features/campaigns/lists/preview.ts';
-import { getErrors } from '../features/campaigns/lists/store.ts';
+import { getErrors, showList } from '../features/campaigns/lists/store.ts';
 import { addRows, createList } from '../features/campaigns/lists/upload.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Context } from '../schema/context.ts';
@@ -74,6 +75,7 @@ async function check(context: Context, parts: readonly string[], mapping: Mappin
   };
 }
 
+/** A list of several parts is hidden until the last one is stored: nobody starts a campaign with the part that an interruption left. */
 async function store(
   context: Context,
   parts: readonly string[],
@@ -83,14 +85,16 @@ async function store(
   const [first = '', ...others] = parts;
   const progress = createProgress('Uploading', { unit: 'rows' });
   try {
-    let list = await createList(context, { name, csv: first, mapping });
+    let list = await createList(context, { name, csv: first, mapping, isListed: others.length === 0 });
     progress.add(list.row_count);
     for (const csv of others) {
       const { row_count: before } = list;
       list = await addRows(context, { id: list.id, csv });
       progress.add(list.row_count - before);
     }
-    const errors = await getErrors(context.db.write, context.principal?.tenant.id ?? 0, list.id);
+    const tenantId = tenantOf(context);
+    if (others.length > 0) await showList(context.db.write, tenantId, list.id);
+    const errors = await getErrors(context.db.write, tenantId, list.id);
     return {
       counts: { list: list.id, name: list.name, rows: list.row_count, errors: list.error_count },
       errors,

@@ -116,3 +116,24 @@ test('parley campaign upload reads UTF-16, and refuses a file whose names it can
   const refused = await upload();
   expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('is not a text in UTF-8')]);
 });
+
+test('a list of several parts appears when all are stored: an interrupted upload leaves none to send to', async () => {
+  const file = join(directory, 'Long.csv');
+  const phone = newPhone();
+  await writeFile(file, `phone\n${`${phone}\n`.repeat(10_001)}`);
+  const { database } = fixture.gateway;
+  const lists = async () =>
+    dataOf(await sender.ask('{ recipientLists(search: "Long") { nodes { name rowCount } } }')).recipientLists.nodes;
+  await database.query(
+    `create function refuse() returns trigger language plpgsql as $$ begin raise 'interrupted'; end $$`,
+  );
+  await database.query(
+    'create trigger refuse before update on campaign_lists for each row when (new.row_count > 10000) execute function refuse()',
+  );
+  const interrupted = await parley('upload', sender.slug, file);
+  expect([interrupted.code, interrupted.output]).toEqual([1, expect.stringContaining('interrupted')]);
+  expect(await lists()).toEqual([]);
+  await database.query('drop trigger refuse on campaign_lists');
+  expect((await parley('upload', sender.slug, file)).code).toBe(0);
+  expect(await lists()).toEqual([{ name: 'Long', rowCount: 10_001 }]);
+});

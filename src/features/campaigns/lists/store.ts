@@ -40,6 +40,15 @@ export const insertList = (
     .$narrowType<Narrow>()
     .executeTakeFirstOrThrow();
 
+/** Shows a hidden list among the uploaded ones. */
+export const showList = async (db: Db, tenantId: number, id: number): Promise<void> =>
+  void (await db
+    .updateTable('campaign_lists')
+    .set({ is_listed: true })
+    .where('tenant_id', '=', tenantId)
+    .where('id', '=', id)
+    .execute());
+
 /** Adds to the counts of a list. */
 export const countRows = (
   trx: Db,

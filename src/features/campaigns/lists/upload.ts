@@ -20,6 +20,8 @@ export interface CreateListInput extends Keyed {
   readonly name: string;
   readonly csv: string;
   readonly mapping?: MappingInput | null | undefined;
+  /** Default: true. False hides the list until `showList`, because more parts of it follow. */
+  readonly isListed?: boolean;
 }
 
 export interface AddRowsInput extends Keyed {
@@ -44,7 +46,7 @@ export async function createList(context: Context, input: CreateListInput): Prom
   errors.include(keyFaults(input.idempotencyKey));
   errors.throwIfAny();
   const found = await find(context, table, mapping, 0);
-  const stored = { name, columns: table.header, mapping, is_listed: true };
+  const stored = { name, columns: table.header, mapping, is_listed: input.isListed ?? true };
   return store(context, 'createRecipientList', input, trx => insertList(trx, tenantOf(context), stored), found);
 }
 
