@@ -66,8 +66,9 @@ function enableCompileCache() {
 function start() {
   // `parley … | head` closes the pipe: nobody reads the rest.
   process.stdout.on('error', error => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit();
+    if (error.code === 'EPIPE') process.exit();
+    process.stderr.write(`Cannot write to standard output: ${error.message}.\n`);
+    process.exit(1);
   });
   // A checkout runs its sources; in a build the directory of this file has only JavaScript.
   const source = new URL('./main.ts', import.meta.url);

@@ -1,24 +1,45 @@
-import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
+import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { UserError } from '../platform/user-error.ts';
 
+type Write = (piece: string) => Promise<void>;
+
 /**
- * Writes a file that only its owner may read; `-` is standard output.
+ * Writes a file that only its owner may read, and that is complete: it is written beside its place (`.part`) and replaces a former
+ * one at the end. `-` is standard output; a device or pipe is written directly.
  * @throws UserError if the file cannot be written
  */
-export async function writeOutput<T>(
-  out: string,
-  run: (write: (piece: string) => Promise<void>) => Promise<T>,
-): Promise<T> {
-  const stream = out === '-' ? process.stdout : createWriteStream(out, { mode: 0o600 });
-  const failed = once(stream, 'error').then(([error]): never => {
-    throw new UserError(`Cannot write to ${out}: ${(error as Error).message}.`);
+export async function writeOutput<T>(out: string, run: (write: Write) => Promise<T>): Promise<T> {
+  if (out === '-') return writeTo(process.stdout, out, run);
+  const file = await realpath(out).catch(() => out);
+  const found = await stat(file).catch(() => undefined);
+  if (found && !found.isFile()) return writeTo(createWriteStream(file), out, run);
+  const part = `${file}.part`;
+  // A part that an interrupted command left may have other permissions.
+  await rm(part, { force: true });
+  try {
+    const result = await writeTo(createWriteStream(part, { flags: 'wx', mode: 0o600 }), out, run);
+    await rename(part, file);
+    return result;
+  } catch (error) {
+    await rm(part, { force: true });
+    throw error;
+  }
+}
+
+async function writeTo<T>(stream: NodeJS.WritableStream, out: string, run: (write: Write) => Promise<T>): Promise<T> {
+  const failed = new Promise<never>((_resolve, reject) => {
+    stream.once('error', ({ message }: Error) => reject(new UserError(`Cannot write to ${out}: ${message}.`)));
   });
   // Prevents an unhandled rejection before the first write awaits it.
   failed.catch(() => undefined);
+  const event = (name: 'drain' | 'finish') => new Promise<void>(resolve => stream.once(name, resolve));
   const result = await run(async piece => {
-    if (!stream.write(piece)) await Promise.race([once(stream, 'drain'), failed]);
+    if (!stream.write(piece)) await Promise.race([event('drain'), failed]);
   });
-  if (out !== '-') await Promise.race([new Promise<void>(resolve => stream.end(() => resolve())), failed]);
+  if (stream === process.stdout) return result;
+  const finished = event('finish');
+  stream.end();
+  await Promise.race([finished, failed]);
   return result;
 }
