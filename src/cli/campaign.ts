@@ -38,6 +38,9 @@ const shown = (row: CampaignRow, progress: Progress | undefined) => ({
   started_at: row.started_at ?? '',
 });
 
+/** A message has lines, and names of contacts in it. */
+const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
+
 async function findOne(db: Database, tenantId: number, id: number) {
   const [row] = await getCampaigns(db.write, tenantId, [id]);
   if (!row) throw new UserError(`There is no campaign ${id}.`);
@@ -120,7 +123,8 @@ export function campaignCommand(): Command {
       };
       print([row], json);
       if (!json)
-        for (const { rendered, fault } of samples) process.stdout.write(`\n${fault ?? rendered?.body ?? ''}\n`);
+        for (const { rendered, fault } of samples)
+          process.stdout.write(`\n${printableLines(fault ?? rendered?.body ?? '')}\n`);
     },
   );
 

@@ -137,3 +137,11 @@ test('a list of several parts appears when all are stored: an interrupted upload
   expect((await parley('upload', sender.slug, file)).code).toBe(0);
   expect(await lists()).toEqual([{ name: 'Long', rowCount: 10_001 }]);
 });
+
+test('the samples of a preview do not command the terminal: a name may hold control characters', async () => {
+  const { groupId } = await sender.people(1, { firstName: '\u001B[2JAna' });
+  const template = { name: 'sale', language: 'en', body: ['@{contact_first_name}', 'A1'] };
+  const id = await sender.campaign({ template, audience: { groupIds: [groupId] } });
+  const { output } = await parley('preview', sender.slug, id);
+  expect(output).toContain('\nHello \\u001B[2JAna, your code is A1.\n');
+});
