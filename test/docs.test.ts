@@ -149,7 +149,17 @@ function isJson(text: string): boolean {
 }
 
 /** What the blocks name and the reader has: the answers of earlier calls, and a file. */
-const VARIABLES = ['TOKEN', 'UPLOAD_URL', 'CHAT_MESSAGE_ID', 'ETAG', 'KEY', 'SECRET', 'E', 'WAMID'] as const;
+const VARIABLES = [
+  'TOKEN',
+  'UPLOAD_URL',
+  'CHAT_MESSAGE_ID',
+  'ETAG',
+  'KEY',
+  'SECRET',
+  'E',
+  'WAMID',
+  'WEBHOOK_ID',
+] as const;
 
 /** A folder with the file of the examples, and the values of the variables. */
 async function surroundings(): Promise<{ cwd: string; env: Record<(typeof VARIABLES)[number], string> }> {
@@ -178,6 +188,7 @@ async function surroundings(): Promise<{ cwd: string; env: Record<(typeof VARIAB
       KEY: String(integration.path).split('/').at(-1) ?? '',
       SECRET: secret,
       E: `${examples.emulator.url}/_emulator`,
+      WEBHOOK_ID: '1',
       WAMID: examples.emulator.inbound({ from: '+14155550123', text: 'Hello' }),
     },
   };
