@@ -1,4 +1,13 @@
-import { closeSync, openSync, readFileSync, renameSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fstatSync,
+  ftruncateSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { asObject, parseJson } from '../platform/json.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { EmulatorNumber } from './options.ts';
@@ -81,8 +90,19 @@ const unusable = (path: string, cause: unknown): UserError =>
  */
 export function openJournal(path: string, compacted?: readonly JournalEvent[]): Journal {
   const file = openFile(path, compacted);
+  let size = fstatSync(file).size;
   return {
-    append: event => void writeSync(file, `${JSON.stringify(event)}\n`),
+    append(event) {
+      const line = Buffer.from(`${JSON.stringify(event)}\n`);
+      try {
+        for (let written = 0; written < line.length; ) written += writeSync(file, line, written);
+      } catch (error) {
+        // The disk is full: the next line would continue the part that was written.
+        ftruncateSync(file, size);
+        throw error;
+      }
+      size += line.length;
+    },
     close: () => closeSync(file),
   };
 }
