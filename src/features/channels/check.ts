@@ -8,7 +8,7 @@ import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { onceAfter } from '../tenancy/idempotency/once.ts';
 import type { ChannelRow } from './channel.ts';
 import { credentialsOf } from './credentials.ts';
-import { recordCheck } from './record-check.ts';
+import { knownHealth, recordCheck } from './record-check.ts';
 import { getChannels } from './store.ts';
 
 /**
@@ -24,11 +24,15 @@ export async function checkChannel(
   const channel = await onceAfter(
     context,
     { operation: 'checkChannel', key: idempotencyKey, input: { id } },
-    async () => askNetwork(context, await connected(context, id)),
+    async () => {
+      const credentials = await connected(context, id);
+      const known = await knownHealth(context.db.write, tenantId, id);
+      return { known, health: await askNetwork(context, credentials) };
+    },
     {
-      run: async (trx, health) => {
+      run: async (trx, { known, health }) => {
         const row = await channelOf(trx, tenantId, id);
-        await recordCheck(trx, tenantId, row, health, context.clock.now());
+        await recordCheck(trx, tenantId, row, health, context.clock.now(), known);
         return row;
       },
       store: () => ({ id }),

@@ -131,7 +131,7 @@ export async function storeChannel(
   const changed = owner === undefined ? [] : await setPortfolio(trx, tenantId, row.waba_id, owner, clock.now());
   const channel = changed.find(({ id }) => id === row.id);
   if (!channel) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
-  if (health) await recordCheck(trx, tenantId, channel ?? row, health, clock.now(), true);
+  if (health) await recordCheck(trx, tenantId, channel ?? row, health, clock.now(), 'connecting');
   await requestSync(trx, tenantId, row.waba_id);
   return channel ?? row;
 }

@@ -4,7 +4,7 @@ import type { ChannelRef } from './channel.ts';
 import { askNetwork } from './check.ts';
 import { credentialsOf } from './credentials.ts';
 import { claimUnchecked } from './health.sql.ts';
-import { recordCheck } from './record-check.ts';
+import { knownHealth, recordCheck } from './record-check.ts';
 import { getChannels } from './store.ts';
 
 const CHECK_EVERY_MS = DAY;
@@ -45,10 +45,11 @@ export async function checkChannels(needs: Needs): Promise<void> {
 async function check(needs: Needs, { tenantId, channelId }: ChannelRef): Promise<void> {
   const credentials = await credentialsOf(needs, tenantId, channelId);
   if (!credentials) return;
+  const known = await knownHealth(needs.db.write, tenantId, channelId);
   const health = await askNetwork(needs, credentials);
   await needs.db.transaction(async trx => {
     const [channel] = await getChannels(trx, tenantId, [channelId]);
-    if (channel) await recordCheck(trx, tenantId, channel, health, needs.clock.now());
+    if (channel) await recordCheck(trx, tenantId, channel, health, needs.clock.now(), known);
   });
   needs.signals.send('events');
 }

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { applyHealth, type ChannelHealthUpdate } from '../../../src/features/channels/apply-health.ts';
 import { connectChannel } from '../../../src/features/channels/connect.ts';
 import { checkChannels } from '../../../src/features/channels/housekeeping.ts';
+import { listChannels } from '../../../src/features/channels/store.ts';
 import { NetworkCallError } from '../../../src/network/network.ts';
 import { codeOf, dataOf, payloadOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
@@ -196,6 +198,35 @@ describe('the periodic check', () => {
     await Promise.all([run(), run()]);
     expect((await healthOf(tenant)).health.canSend).toBe('LIMITED');
     expect(await events(tenant)).toHaveLength(1);
+  });
+
+  test('does not undo what a webhook reported while the network answered, and asks again', async () => {
+    const tenant = await gateway.addTenant();
+    await asked(tenant, { checked: '25 hours', asked: '25 hours' });
+    const { db, network } = gateway.gateway.resources;
+    const [channel] = await listChannels(db.write, tenant.id);
+    if (!channel) throw new Error('no channel');
+    /** Well when it was asked, and flagged before the answer arrives. */
+    const numberHealth: typeof network.numberHealth = async of => {
+      if (of.phoneNumberId !== tenant.phoneNumberId) return network.numberHealth(of);
+      const flagged = { field: 'phone_number_quality_update', event: 'FLAGGED', at: new Date(), details: {} };
+      const update = { kind: 'health', ...flagged, patch: { quality: 'RED' } } as const;
+      await db.transaction(trx =>
+        applyHealth(
+          trx,
+          tenant.id,
+          [{ channels: [channel], update: update as ChannelHealthUpdate['update'] }],
+          Date.now(),
+        ),
+      );
+      return { patch: { quality: 'GREEN', canSend: 'AVAILABLE' }, details: {} };
+    };
+    await run({ ...network, numberHealth });
+    expect((await healthOf(tenant)).health).toMatchObject({ quality: 'RED' });
+    await asked(tenant, { checked: '25 hours', asked: '16 minutes' });
+    await emulate(tenant, { quality: 'YELLOW' });
+    await run();
+    expect((await healthOf(tenant)).health).toMatchObject({ quality: 'YELLOW' });
   });
 
   test('stops after three questions without an answer, and changes nothing', async () => {
