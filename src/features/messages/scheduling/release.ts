@@ -29,19 +29,25 @@ const BATCH = 500;
  * once.
  */
 export async function releaseScheduled(resources: Resources): Promise<void> {
-  const { db, lanes, signals } = resources;
+  const { db, lanes, signals, log } = resources;
+  /** Tenants left to the next run: most of their messages are locked by others, or releasing them failed. They must not hold up others. */
+  const passed = new Set<number>();
   for (;;) {
-    const due = await findDue(db.write, BATCH);
+    const due = await findDue(db.write, BATCH, [...passed]);
     if (due.length === 0 || (await isOutboxHeld(db.write))) return;
-    let released = 0;
     for (const [tenantId, ofTenant] of Map.groupBy(due, one => one.tenant_id)) {
-      const rows = await db.transaction(trx => release(trx, resources, tenantId, ofTenant));
-      released += rows.length;
-      for (const channelId of new Set(rows.map(row => row.channel_id))) lanes.wake(OUTBOX, laneOf(tenantId, channelId));
+      try {
+        const rows = await db.transaction(trx => release(trx, resources, tenantId, ofTenant));
+        if (rows.length < ofTenant.length / 2) passed.add(tenantId);
+        for (const channelId of new Set(rows.map(row => row.channel_id)))
+          lanes.wake(OUTBOX, laneOf(tenantId, channelId));
+        if (rows.length > 0) signals.send('events');
+      } catch (error) {
+        passed.add(tenantId);
+        log.error({ err: error, tenantId }, 'scheduled messages could not be released; the next run tries again');
+      }
     }
-    if (released > 0) signals.send('events');
-    // The rest is locked by others, and found by the next run.
-    if (due.length < BATCH || released === 0) return;
+    if (due.length < BATCH) return;
   }
 }
 

@@ -12,14 +12,14 @@ export interface DueMessage {
 /**
  * Scheduled messages whose time has come, of all tenants, the oldest first. `statement_timestamp`: with `clock_timestamp`, which is
  * volatile, each run reads the whole index (663 ms with 1,000,000 scheduled messages).
+ * @param without tenants whose messages are left out
  */
-export async function findDue(db: Db, limit: number): Promise<DueMessage[]> {
+export async function findDue(db: Db, limit: number, without: readonly number[]): Promise<DueMessage[]> {
   const { rows } = await sql<DueMessage>`
     /* cross-tenant: the process releases messages of all tenants */
     select tenant_id, message_id, contact_id from outbox
-    where priority = ${sql.lit(SCHEDULED)} and due_at <= statement_timestamp() order by due_at, position limit ${limit}`.execute(
-    db,
-  );
+    where priority = ${sql.lit(SCHEDULED)} and due_at <= statement_timestamp() and tenant_id <> all(${without}::bigint[])
+    order by due_at, position limit ${limit}`.execute(db);
   return rows;
 }
 
