@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { access, readdir } from 'node:fs/promises';
+import { access, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -104,6 +104,20 @@ test('a thumbnail whose bytes are lost is made again', async () => {
   const { media } = await picture(await photo(800, 400), 'image/jpeg');
   await shownAt(media.thumbnailUrl);
   await gateway.database.query("update media_thumbnails set storage_key = storage_key || 'lost'");
+  expect(await shownAt(media.thumbnailUrl)).toMatchObject({ width: 320, height: 160 });
+});
+
+test('while the store cannot be read, a thumbnail is made of the picture that the network has', async () => {
+  const bytes = await photo(810, 405);
+  const { media } = await picture(bytes, 'image/jpeg');
+  await shownAt(media.thumbnailUrl);
+  const digest = createHash('sha256').update(bytes).digest('hex');
+  const folder = join(gateway.mediaDirectory, String(gateway.tenant.id), digest.slice(0, 2));
+  await rename(folder, `${folder}-away`);
+  await writeFile(folder, 'no directory');
+  expect(await shownAt(media.thumbnailUrl)).toMatchObject({ width: 320, height: 160 });
+  await rm(folder);
+  await rename(`${folder}-away`, folder);
   expect(await shownAt(media.thumbnailUrl)).toMatchObject({ width: 320, height: 160 });
 });
 

@@ -87,7 +87,12 @@ export function createThumbnails(resources: Pick<Resources, 'db' | 'files' | 'lo
   async function stored(tenantId: number, sha256: string, width: Width): Promise<RemoteFile | undefined> {
     const row = await findThumbnail(db.read, tenantId, sha256, width);
     if (!row) return undefined;
-    const opened = await openKept(files, row.storage_key, row.size, undefined);
+    const opened = await openKept(files, row.storage_key, row.size, undefined).catch((error: unknown) => {
+      if (!(error instanceof FileStoreError)) throw error;
+      log.error({ err: error, tenantId }, 'a thumbnail cannot be read; making it from the picture');
+      return 'unreadable' as const;
+    });
+    if (opened === 'unreadable') return undefined;
     if (!opened) {
       await deleteThumbnail(db.write, tenantId, row.storage_key, sha256);
       return undefined;
