@@ -70,6 +70,8 @@ const SEND_BATCHES = {
   writes: { maxSize: 100, maxRunning: 1, maxWaiting: 10_000 },
 };
 const SEND_CONCURRENCY_PER_TENANT = { concurrency: 2, maxWaiting: 1_000 };
+/** A quarter of the connections for files. */
+const UPLOADS_PER_TENANT = { concurrency: 8, maxWaiting: 200, timeoutMs: 20 * SECOND };
 
 /** Builds the resources of a process from its configuration and starts HTTP server and worker. @throws UserError */
 export async function serve(options: ServeOptions): Promise<Gateway> {
@@ -146,6 +148,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
         ...SEND_CONCURRENCY_PER_TENANT,
         timeoutMs: config.database.statementTimeoutMs,
       }),
+      uploadSemaphore: new KeyedSemaphore(UPLOADS_PER_TENANT),
       tokens,
       texts: redis
         ? createRedisTextCache(redis, config.redis.prefix, createMemoryTextCache())

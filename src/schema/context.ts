@@ -46,6 +46,8 @@ export interface Resources {
   readonly sendBatches: { readonly reads: KeyedBatches; readonly writes: KeyedBatches };
   /** Queues sends that would wait for the same lock. */
   readonly sendSemaphore: KeyedSemaphore;
+  /** Limits the files of a tenant that are passed on to the network at once: a slow one holds a connection for half an hour. */
+  readonly uploadSemaphore: KeyedSemaphore;
   readonly tokens: TokenVerifier;
   /** Documents of automatic persisted queries. */
   readonly texts: TextCache;

@@ -37,7 +37,7 @@ export async function receiveFile(
   // The network's retention begins during the transfer; measured from before it.
   const began = performance.now();
   const filename = nameOnly(file.filename ?? '');
-  const taken = await transfer(resources, channel, { ...file, filename, kind: null, size: undefined });
+  const taken = await transfer(resources, tenant.id, channel, { ...file, filename, kind: null, size: undefined });
   const id = idFor(0, JSON.stringify([tenant.id, channelId, taken.sha256, taken.filename, taken.mimeType]));
   const stored = { ...taken, livesForMs: UPLOAD_MS - (performance.now() - began) };
   await resources.db.transaction(async trx => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { CodedError, invalid } from '../../../../core/errors.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../../../network/network.ts';
 import { createMinorCollector } from '../../../../platform/garbage-collection.ts';
+import { SemaphoreTimeout } from '../../../../platform/keyed-semaphore.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, sizeOf } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';
@@ -23,10 +24,11 @@ export interface IncomingFile extends Declared {
  * read when the network has taken the last.
  *
  * @throws VALIDATION_ERROR on `field`, BAD_REQUEST if the file is interrupted, MESSAGE_SEND_FAILED if the network refuses it,
- *   SERVICE_UNAVAILABLE if the network does not respond
+ *   SERVICE_UNAVAILABLE if the network does not respond, or while too many other files of the tenant are under way
  */
 export async function transfer(
-  { network, log }: Pick<Resources, 'network' | 'log'>,
+  { network, log, uploadSemaphore }: Pick<Resources, 'network' | 'log' | 'uploadSemaphore'>,
+  tenantId: number,
   channel: ChannelCredentials,
   file: IncomingFile,
 ): Promise<Omit<AcceptedFile, 'livesForMs'>> {
@@ -61,14 +63,17 @@ export async function transfer(
       check(watched?.end());
     }
     const filename = file.filename || `${format.kind}.${format.extensions[0]}`;
-    const networkMediaId = await network
-      .uploadMedia(channel, {
-        stream: checked(streamCheck),
-        mimeType: format.uploadType ?? format.mimeType,
-        filename,
-        size: file.size,
-      })
+    const networkMediaId = await uploadSemaphore
+      .run(String(tenantId), () =>
+        network.uploadMedia(channel, {
+          stream: checked(streamCheck),
+          mimeType: format.uploadType ?? format.mimeType,
+          filename,
+          size: file.size,
+        }),
+      )
       .catch((error: unknown) => {
+        if (error instanceof SemaphoreTimeout) throw tooMany();
         if (!(error instanceof NetworkCallError)) throw error;
         log.warn({ reason: error.message, kind: format.kind }, 'the network did not accept a file');
         throw refusalOf(error);
@@ -110,6 +115,11 @@ async function readHead(pieces: Pieces): Promise<Uint8Array> {
   }
   return Buffer.concat(head);
 }
+
+const tooMany = (): CodedError =>
+  new CodedError('SERVICE_UNAVAILABLE', 'Too many files of this account are being uploaded. Try again.', {
+    retry_after: 5,
+  });
 
 function refusalOf({ error }: NetworkCallError): CodedError {
   if (!error)

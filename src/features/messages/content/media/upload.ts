@@ -28,7 +28,7 @@ export async function upload(
   const taken = () => conflict('This upload has its file already.');
   if (location.state === 'stored') throw taken();
   const channel = await openChannel(resources, tenant.id, location.channel_id);
-  const file = await transfer(resources, channel, {
+  const file = await transfer(resources, tenant.id, channel, {
     stream: body.stream,
     size: body.size,
     filename: location.filename,

@@ -1,7 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { deleteOldMedia } from '../../../../../src/features/messages/housekeeping.ts';
+import { SemaphoreTimeout } from '../../../../../src/platform/keyed-semaphore.ts';
 import { TIMESTAMP } from '../../../../rest/client.ts';
 import { codeOf, dataOf, faultsOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
@@ -97,6 +99,35 @@ describe('an upload', () => {
     const answers = await Promise.all([media.put(race, JPEG), media.put(race, PNG)]);
     expect(answers.map(answer => answer.status).sort()).toEqual([201, 409]);
   });
+});
+
+test('slow uploads of a tenant hold up those of no other: eight at a time are passed on to the network', async () => {
+  const { network, uploadSemaphore } = gateway.gateway.resources;
+  const passedOn = vi.spyOn(network, 'uploadMedia');
+  const leaving = new AbortController();
+  async function* stalled() {
+    yield padded(PNG, 100_000);
+    await once(leaving.signal, 'abort');
+    throw new Error('The client leaves.');
+  }
+  const places = await Promise.all(Array.from({ length: 40 }, () => media.place()));
+  const uploads = places.map(id => media.put(id, stalled()).catch(() => undefined));
+  try {
+    await eventually(() => expect(passedOn).toHaveBeenCalledTimes(8));
+    const other = mediaOf(gateway, (await gateway.addTenant()).token);
+    expect((await other.put(await other.place(), PNG)).status).toBe(201);
+    expect(passedOn).toHaveBeenCalledTimes(9);
+    const full = vi.spyOn(uploadSemaphore, 'run').mockRejectedValueOnce(new SemaphoreTimeout('The queue is full.'));
+    expect(await media.put(await media.place(), PNG)).toMatchObject({
+      status: 503,
+      body: { error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringMatching(/Too many files/) } },
+    });
+    full.mockRestore();
+  } finally {
+    leaving.abort();
+    await Promise.all(uploads);
+    passedOn.mockRestore();
+  }
 });
 
 describe('is rejected, and nothing is stored', () => {
