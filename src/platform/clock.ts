@@ -19,11 +19,14 @@ export const instantOf = (clock: Clock): Instant => ({
   monotonicMs: clock.monotonic ? clock.monotonic() : performance.now(),
 });
 
-/** Whether more than `ms` have passed since an instant by either clock. */
-export function hasPassed(clock: Clock, since: Instant, ms: number): boolean {
+/** Time since an instant, in milliseconds, by the clock that shows more: one is set back, the other stands still while a machine sleeps. */
+export function elapsedMs(clock: Clock, since: Instant): number {
   const now = instantOf(clock);
-  return now.wallMs - since.wallMs >= ms || now.monotonicMs - since.monotonicMs >= ms;
+  return Math.max(now.wallMs - since.wallMs, now.monotonicMs - since.monotonicMs);
 }
+
+/** Whether at least `ms` have passed since an instant by either clock. */
+export const hasPassed = (clock: Clock, since: Instant, ms: number): boolean => elapsedMs(clock, since) >= ms;
 
 export const SECOND = 1_000;
 export const MINUTE = 60 * SECOND;

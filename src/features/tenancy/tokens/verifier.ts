@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { Principal, StaffSession } from '../../../core/principal.ts';
 import type { TokenVerifier } from '../../../core/token-verifier.ts';
 import type { Database } from '../../../database/database.ts';
-import type { Clock } from '../../../platform/clock.ts';
+import { type Clock, elapsedMs, type Instant, instantOf } from '../../../platform/clock.ts';
 import type { Log } from '../../../platform/log.ts';
 import type { Signals } from '../../../platform/signals.ts';
 import { findSessionBearers, type SessionBearerRow } from '../sessions/store.ts';
@@ -24,7 +24,7 @@ const MAX_TOKENS = 10_000;
 const RECHECK_BATCH = 500;
 
 interface Entry {
-  readonly loadedAt: number;
+  readonly loadedAt: Instant;
   readonly principal: Principal | undefined;
   /** When the token expires, by the clock of this process: so much after it was loaded as the database says. */
   readonly endsAt: number;
@@ -50,7 +50,7 @@ export function createTokenVerifier(
     const present = loading.get(token);
     if (present) return present;
     // Dated before the statement: a revocation that it could not see yet must not be missed for longer than promised.
-    const loadedAt = clock.now();
+    const loadedAt = instantOf(clock);
     const promise = findPrincipals(db, [token], loadedAt)
       .then(([entry = UNKNOWN(loadedAt)]) => {
         // An entry that was evicted meanwhile stays evicted: this read may precede a revocation.
@@ -78,7 +78,7 @@ export function createTokenVerifier(
   async function verifyWithin(token: string, maxAgeMs: number): Promise<Principal | undefined> {
     if (!isWellFormed(token)) return undefined;
     const known = entries.get(token);
-    const age = known ? clock.now() - known.loadedAt : Number.POSITIVE_INFINITY;
+    const age = known ? elapsedMs(clock, known.loadedAt) : Number.POSITIVE_INFINITY;
     if (!known || age > maxAgeMs) return usable(await load(token));
     if (age > REFRESH_AGE_MS)
       load(token).catch(error => log.warn({ err: error }, 'a token could not be looked up again'));
@@ -86,7 +86,7 @@ export function createTokenVerifier(
   }
 
   const batched = createBatchedLookup(async (tokens: readonly string[]) => {
-    const found = await findPrincipals(db, tokens, clock.now());
+    const found = await findPrincipals(db, tokens, instantOf(clock));
     return tokens.map((token, index) => {
       const entry = found[index];
       // Only valid tokens are cached: invalid ones would evict them.
@@ -104,7 +104,7 @@ export function createTokenVerifier(
     loading.clear();
     for (let start = 0; start < watched.length; start += RECHECK_BATCH) {
       const tokens = watched.slice(start, start + RECHECK_BATCH);
-      const found = await findPrincipals(db, tokens, clock.now());
+      const found = await findPrincipals(db, tokens, instantOf(clock));
       for (const [index, token] of tokens.entries()) {
         const entry = found[index];
         if (entry) entries.set(token, entry);
@@ -160,13 +160,13 @@ export function createTokenVerifier(
   };
 }
 
-const UNKNOWN = (loadedAt: number): Entry => ({ loadedAt, principal: undefined, endsAt: Number.POSITIVE_INFINITY });
+const UNKNOWN = (loadedAt: Instant): Entry => ({ loadedAt, principal: undefined, endsAt: Number.POSITIVE_INFINITY });
 
 /** Looks up access tokens and staff sessions. @returns an entry or undefined for each, in their order */
 async function findPrincipals(
   { read }: Pick<Database, 'read'>,
   tokens: readonly string[],
-  loadedAt: number,
+  loadedAt: Instant,
 ): Promise<(Entry | undefined)[]> {
   const sessions = tokens.filter(isSession);
   const plain = sessions.length === 0 ? tokens : tokens.filter(token => !isSession(token));
@@ -178,10 +178,10 @@ async function findPrincipals(
   return tokens.map(token => byHash.get(hashToken(token).toString('hex')));
 }
 
-const entryOf = (row: BearerRow | SessionBearerRow, loadedAt: number): Entry => ({
+const entryOf = (row: BearerRow | SessionBearerRow, loadedAt: Instant): Entry => ({
   loadedAt,
   principal: toPrincipal(row),
-  endsAt: loadedAt + (row.expires_in_ms ?? Number.POSITIVE_INFINITY),
+  endsAt: loadedAt.wallMs + (row.expires_in_ms ?? Number.POSITIVE_INFINITY),
 });
 
 const toPrincipal = (row: BearerRow | SessionBearerRow): Principal => ({

@@ -35,7 +35,7 @@ const ROW = {
 /** A verifier over a database whose answers and delays the test decides, with a clock that it moves. */
 function verifierOver(answer: (look: number) => Promise<object[]>) {
   let looks = 0;
-  const clock = { time: 1_000_000, now: () => clock.time };
+  const clock = { time: 1_000_000, setBack: 0, now: () => clock.time - clock.setBack, monotonic: () => clock.time };
   class Driver extends DummyDriver {
     override async acquireConnection() {
       return {
@@ -106,6 +106,15 @@ test('no answer is believed for 5 seconds, and a token in use is looked up besid
   const before = looks();
   await verifier.verify(token);
   expect(looks()).toBe(before + 1);
+});
+
+test('no answer is believed for 5 seconds where the clock was set back meanwhile', async () => {
+  const { verifier, clock } = verifierOver(async look => (look === 1 ? [ROW] : []));
+  const token = generateToken();
+  expect(await verifier.verify(token)).toBeDefined();
+  clock.setBack = 3_600_000;
+  clock.time += 5_000;
+  expect(await verifier.verify(token)).toBeUndefined();
 });
 
 test('who is watched is found to have ended within 5 seconds, however fresh the last look was', async () => {
