@@ -54,9 +54,10 @@ export async function rescheduleMessage(
   const identities = await identitiesLoader(context).load(known.contact_id);
   const userId = identities.find(({ kind, ended_at }) => kind === 'user_id' && ended_at === null)?.value ?? null;
   const place = { timeZone: contact?.time_zone ?? null, phone: contact?.phone ?? null, userId };
-  const at = scheduledInstant(input.scheduledAt, place, context.clock.now());
-  const fault = known.status === 'scheduled' ? await fileFault(context, known, at) : undefined;
   const message = await changeOnce(context, 'rescheduleMessage', input, async trx => {
+    // Not before: a repetition with its key may come when the time has passed.
+    const at = scheduledInstant(input.scheduledAt, place, context.clock.now());
+    const fault = known.status === 'scheduled' ? await fileFault(trx, tenantId, known, at) : undefined;
     if (fault !== undefined) throw invalid({ [fieldOf(input.scheduledAt)]: [fault] }, 'OUT_OF_RANGE');
     if (!(await setDue(trx, tenantId, input.id, at))) throw conflict('The message is not scheduled any more.');
     const row = await findMessage(trx, tenantId, input.id);
@@ -69,11 +70,11 @@ export async function rescheduleMessage(
 }
 
 /** Why the file of a message cannot be sent at an instant; undefined if it can, for a link, and if its upload is not known. */
-async function fileFault(context: Context, message: MessageRow, at: string): Promise<string | undefined> {
+async function fileFault(db: Db, tenantId: number, message: MessageRow, at: string): Promise<string | undefined> {
   const shape = contentOfMessage(message);
   const file = shape.kind === 'MediaContent' ? shape.file : shape.kind === 'TemplateContent' ? shape.sentFile : null;
   if (file?.networkId == null) return undefined;
-  const expiresAt = await uploadEnd(context.db.read, tenantOf(context), file.networkId);
+  const expiresAt = await uploadEnd(db, tenantId, file.networkId);
   return expiresAt === undefined ? undefined : goneFault(expiresAt, at);
 }
 
