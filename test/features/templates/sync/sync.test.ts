@@ -1,14 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { applyTemplateUpdates } from '../../../../src/features/templates/sync/apply-updates.ts';
 import { networkRefusal } from '../../../../src/features/templates/sync/network-refusal.ts';
-import { sync } from '../../../../src/features/templates/sync/sync.ts';
 import { HeldLane } from '../../../../src/lanes/held-lane.ts';
 import { claimLanes } from '../../../../src/lanes/store/lanes.sql.ts';
-import { NetworkCallError, type NetworkError, type NetworkTemplate } from '../../../../src/network/network.ts';
+import { NetworkCallError, type NetworkError } from '../../../../src/network/network.ts';
 import { instantOf } from '../../../../src/platform/clock.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
+import { describedEvents, type Pages, readPages, template, templateEvents } from './read-pages.ts';
 
 const SYNC = `mutation {
   syncTemplates(input: {}) {
@@ -40,22 +39,7 @@ beforeEach(async () => {
 });
 afterAll(() => gateway.stop());
 
-interface CheckedResponse {
-  readonly type: string;
-  readonly payload: { readonly template: Record<string, unknown>; readonly previous?: object };
-}
-
-const eventsOf = ({ id }: TestTenant): Promise<CheckedResponse[]> =>
-  gateway.database.query(
-    "select type, payload from events where tenant_id = $1 and type like 'template.%' order by xid, seq",
-    [id],
-  );
-/** Each event in a few words: type, name, status and what was before. */
-const told = async (of: TestTenant) =>
-  (await eventsOf(of)).map(
-    ({ type, payload: { template, previous } }) =>
-      [type.replace('template.', ''), template['name'], template['status'], ...(previous ? [previous] : [])] as const,
-  );
+const told = (of: TestTenant) => describedEvents(gateway, of);
 const namesOf = async ({ id }: TestTenant): Promise<string[]> =>
   (
     await gateway.database.query<{ name: string }>('select name from templates where tenant_id = $1 order by name', [
@@ -63,45 +47,14 @@ const namesOf = async ({ id }: TestTenant): Promise<string[]> =>
     ])
   ).map(row => row.name);
 
-type Pages = readonly (readonly NetworkTemplate[] | Error | (() => Promise<void>))[];
-
-/** A sync that reads these pages instead of the network's. An error breaks it off; a function is done in between. */
-const read = (of: TestTenant, ...pages: Pages) => readIn(of, undefined, ...pages);
-
-async function readIn(of: TestTenant, lane: HeldLane | undefined, ...pages: Pages) {
-  const [channel] = await gateway.database.query<{ id: string }>('select id from channels where tenant_id = $1', [
-    of.id,
-  ]);
-  const { resources } = gateway.gateway;
-  async function* templatePages() {
-    for (const page of pages) {
-      if (page instanceof Error) throw page;
-      if (typeof page === 'function') await page();
-      else yield page;
-    }
-  }
-  const network = { ...resources.network, templatePages };
-  return sync({ ...resources, network }, of.id, { waba_id: of.wabaId, channel_id: Number(channel?.id) }, lane);
-}
-
-const template = (name: string, changes: Partial<NetworkTemplate> = {}): NetworkTemplate => ({
-  id: `90000000000${name.length}${name.charCodeAt(0)}`,
-  name,
-  language: 'en_US',
-  category: 'UTILITY',
-  status: 'APPROVED',
-  statusReason: null,
-  parameterFormat: 'POSITIONAL',
-  quality: null,
-  components: [{ type: 'BODY', text: `Text of ${name}` }],
-  ...changes,
-});
+/** A sync that reads these pages instead of the network's. */
+const read = (of: TestTenant, ...pages: Pages) => readPages(gateway, of, pages);
 
 describe('a sync', () => {
   test('reads 1,200 templates in three languages over all pages; a second one writes no row and no event', async () => {
     const first = dataOf(await gateway.graphql(SYNC)).syncTemplates;
     expect(first).toMatchObject({ created: 1_200, updated: 0, removed: 0, unchanged: 0, total: 1_200 });
-    expect(await eventsOf(gateway.tenant)).toHaveLength(1_200);
+    expect(await templateEvents(gateway, gateway.tenant)).toHaveLength(1_200);
     // xmin is the transaction that wrote a row, xmax one that locked it.
     const rows = () =>
       gateway.database.query(
@@ -113,7 +66,7 @@ describe('a sync', () => {
     const second = dataOf(await gateway.graphql(SYNC)).syncTemplates;
     expect(second).toMatchObject({ created: 0, updated: 0, removed: 0, unchanged: 1_200, total: 1_200 });
     expect(await rows()).toEqual(before);
-    expect(await eventsOf(gateway.tenant)).toHaveLength(1_200);
+    expect(await templateEvents(gateway, gateway.tenant)).toHaveLength(1_200);
   });
 
   test('writes changes with events: updated for text and category, status_changed for status and removal', async () => {
@@ -280,7 +233,7 @@ describe('concurrent syncs of one account', () => {
     const counts = answers.map(answer => dataOf(answer).syncTemplates);
     expect(counts.map(({ created }) => created).sort()).toEqual([0, 0, 0, 0, 1]);
     expect(counts.every(({ total }) => total === 1)).toBe(true);
-    expect((await eventsOf(tenant)).filter(({ type }) => type === 'template.created')).toHaveLength(1);
+    expect((await templateEvents(gateway, tenant)).filter(({ type }) => type === 'template.created')).toHaveLength(1);
   });
 
   test('do not overlap: a second one does nothing while the first reads', async () => {
@@ -335,12 +288,13 @@ describe('concurrent syncs of one account', () => {
         );
       const lane = await take();
       let before: unknown;
-      const lost = readIn(tenant, lane, [template('read')], async () => {
+      const loseLane = async (): Promise<void> => {
         await query('update lanes set lease_until = clock_timestamp() where tenant_id = $1');
         await take();
         before = await state();
         if (how === 'after a failure') throw new Error('The network is away.');
-      });
+      };
+      const lost = readPages(gateway, tenant, [[template('read')], loseLane], lane);
       await expect(lost).rejects.toThrow(how === 'after a failure' ? 'is away' : 'taken over');
       expect(await namesOf(tenant)).toEqual(['gone', 'read']);
       expect(await state()).toEqual(before);
@@ -348,58 +302,9 @@ describe('concurrent syncs of one account', () => {
       await query(
         "update template_syncs set run_id = null, lease_expires_at = null, due_at = now() - interval '1 second' where tenant_id = $1",
       );
-      expect(await readIn(tenant, lane, [template('again')])).toBeUndefined();
+      expect(await readPages(gateway, tenant, [[template('again')]], lane)).toBeUndefined();
     },
   );
-
-  test('do not overwrite what a webhook reported while they read, and are repeated', async () => {
-    const report = (name: string, word: string) => async () => {
-      const update = { kind: 'template', wabaId: tenant.wabaId, name, language: 'en_US' } as const;
-      const accounts = await gateway.gateway.resources.db.transaction(trx =>
-        applyTemplateUpdates(trx, tenant.id, [{ ...update, status: { word, reason: null } }]),
-      );
-      expect(accounts).toEqual([tenant.wabaId]);
-    };
-    const pending = { status: 'PENDING' };
-    await read(tenant, [template('a', pending), template('b', pending), template('c')]);
-    // The network answered before it sent the webhook.
-    const answered = [template('a', pending), template('b', { ...pending, category: 'MARKETING' })];
-    const counts = await read(tenant, report('a', 'APPROVED'), answered, report('c', 'PAUSED'), [template('c')]);
-    expect(counts).toEqual({ created: 0, updated: 1, removed: 0, unchanged: 2, total: 3 });
-    const rows = await gateway.database.query(
-      'select name, status, category from templates where tenant_id = $1 order by name',
-      [tenant.id],
-    );
-    expect(rows).toEqual([
-      { name: 'a', status: 'APPROVED', category: 'UTILITY' },
-      { name: 'b', status: 'PENDING', category: 'MARKETING' },
-      { name: 'c', status: 'PAUSED', category: 'UTILITY' },
-    ]);
-    expect((await told(tenant)).slice(3)).toEqual([
-      ['status_changed', 'a', 'APPROVED', pending],
-      ['updated', 'b', 'PENDING', { category: 'UTILITY' }],
-      ['status_changed', 'c', 'PAUSED', { status: 'APPROVED' }],
-    ]);
-    // What the webhook did not report is read by the next one.
-    expect(await read(tenant, [template('a'), template('b'), template('c', { status: 'PAUSED' })])).toMatchObject({
-      updated: 1,
-      unchanged: 2,
-    });
-  });
-
-  test('are repeated if a webhook removed a template that they read', async () => {
-    await read(tenant, [template('a')]);
-    const update = { kind: 'template', wabaId: tenant.wabaId, name: 'a', language: 'en_US' } as const;
-    const remove = () =>
-      gateway.gateway.resources.db.transaction(trx =>
-        applyTemplateUpdates(trx, tenant.id, [{ ...update, status: { word: 'DELETED', reason: null } }]),
-      );
-    await read(tenant, async () => {
-      expect(await remove()).toEqual([tenant.wabaId]);
-    }, [template('a')]);
-    // Without a sync that may have read it, there is nothing to repeat.
-    expect(await remove()).toEqual([]);
-  });
 
   test('do not remove a template that was created while they read', async () => {
     await read(tenant, [template('a')], async () => {
