@@ -7,10 +7,10 @@ import { startPlant } from './processes.ts';
 /** Slow enough that some sends are always in flight. */
 const CALM = { window: 'open', pairLimit: false, throughputLimit: false, latencyMs: 40 } as const;
 const SENDS = 1_000;
-/** Accepted after the network became slow, and before the kill. */
-const BACKLOG = 100;
-/** Below the time-out of a request; 32 at a time are 21 in a second. */
-const SLOW_MS = 1_500;
+/** Accepted after the network became slow, and before the kill: more than the 320 that a lane has under way at once. */
+const BACKLOG = 400;
+/** Below the time-out of a request, and time enough for the clients to have the backlog accepted. */
+const SLOW_MS = 3_500;
 const CLIENTS = 16;
 const PEOPLE = 200;
 /** From TIMES in processes.ts: a request's timeout and the margin for writing its outcome. */
@@ -30,6 +30,7 @@ test.concurrent('messages accepted before a kill -9 are sent exactly once by the
   await setWebhookUrl(plant.emulatorUrl, first.url);
   const accepted: string[] = [];
   const halfway = Promise.withResolvers<void>();
+  const slowed = Promise.withResolvers<void>();
   const behind = Promise.withResolvers<void>();
   const revived = Promise.withResolvers<void>();
   let next = 0;
@@ -37,6 +38,7 @@ test.concurrent('messages accepted before a kill -9 are sent exactly once by the
     while (next < SENDS) {
       const index = next;
       next += 1;
+      if (index >= SENDS / 2) await slowed.promise;
       const id = await sendText(first.url, plant.token, {
         to: `+1415555${1_000 + (index % PEOPLE)}`,
         text: `Message ${index}`,
@@ -50,8 +52,9 @@ test.concurrent('messages accepted before a kill -9 are sent exactly once by the
   };
   const clients = Promise.all(Array.from({ length: CLIENTS }, client));
   await halfway.promise;
-  // From here on the network is slower than the clients, so that the process is killed with sends in flight and others queued.
+  // The process is killed with as many sends in flight as it may have, and others queued.
   await setFaults(plant.emulatorUrl, { latencyMs: SLOW_MS });
+  slowed.resolve();
   await behind.promise;
   await first.kill();
   await setFaults(plant.emulatorUrl, { latencyMs: CALM.latencyMs });
@@ -66,7 +69,7 @@ test.concurrent('messages accepted before a kill -9 are sent exactly once by the
 
   expect(beforeDeath).toBeGreaterThanOrEqual(SENDS / 2);
   expect(accepted.length).toBeGreaterThan(SENDS - CLIENTS - 1);
-  // The process was killed with sends in flight; otherwise this test proves nothing.
+  // The process was killed with sends in flight and others queued; otherwise this test proves nothing.
   expect(sentBeforeDeath).toBeLessThan(beforeDeath);
   await eventually(async () => {
     const { byCallbackData } = await plant.sent();
