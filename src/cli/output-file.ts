@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs';
+import { createWriteStream, type WriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import { UserError } from '../platform/user-error.ts';
 
@@ -17,15 +17,24 @@ export async function writeOutput<T>(out: string, run: (write: Write) => Promise
   const part = `${file}.part`;
   // A part that an interrupted command left may have other permissions.
   await rm(part, { force: true });
+  const stream = createWriteStream(part, { flags: 'wx', mode: 0o600 });
   try {
-    const result = await writeTo(createWriteStream(part, { flags: 'wx', mode: 0o600 }), out, run);
+    const result = await writeTo(stream, out, run);
     await rename(part, file);
     return result;
   } catch (error) {
+    // It opens the file in its own time: removed before that, the part would come back.
+    await closed(stream);
     await rm(part, { force: true });
     throw error;
   }
 }
+
+const closed = (stream: WriteStream): Promise<void> =>
+  new Promise(resolve => {
+    if (stream.closed) resolve();
+    else stream.once('close', resolve).destroy();
+  });
 
 async function writeTo<T>(stream: NodeJS.WritableStream, out: string, run: (write: Write) => Promise<T>): Promise<T> {
   const failed = new Promise<never>((_resolve, reject) => {
