@@ -101,6 +101,31 @@ test('what happens between the first list and the start of the stream is shown',
   await logOf(page).getByText('Second of all').waitFor();
 });
 
+test('an empty inbox shows the same while it is read again', async () => {
+  const { token } = await gateway.addTenant();
+  const { page } = await openDashboard(browser, gateway.url, undefined);
+  let release = (): void => undefined;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let reads = 0;
+  await page.route('**/graphql', async route => {
+    if (isAbout(route, 'Conversations')) reads += 1;
+    if (isAbout(route, 'Conversations') && reads > 1) await held;
+    await route.continue();
+  });
+  await page.getByLabel('Access token').fill(token);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  const examples = page.locator('.examples');
+  await examples.getByRole('button', { name: 'GraphQL' }).click();
+  // The start of the stream reads the list again.
+  await expect.poll(() => reads).toBeGreaterThan(1);
+  expect(await examples.locator('pre').allInnerTexts()).toEqual([expect.stringContaining('mutation')]);
+  release();
+  await page.waitForLoadState('networkidle');
+  expect(await examples.locator('pre').allInnerTexts()).toEqual([expect.stringContaining('mutation')]);
+});
+
 test('the inbox is live although the start of its stream failed once', async () => {
   write(120, 'Are you there?');
   let refusals = 0;

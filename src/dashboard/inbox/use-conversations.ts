@@ -11,6 +11,7 @@ export interface Conversations {
   /** By last activity. */
   readonly rows: readonly ConversationRowFragment[];
   readonly isLoaded: boolean;
+  /** Whether the first page of these filters is being read; not while it is read again. */
   readonly isBusy: boolean;
   readonly error: CombinedError | undefined;
   readonly hasMore: boolean;
@@ -41,6 +42,9 @@ export function useConversations(filters: InboxFilters): Conversations {
     requestPolicy: 'cache-and-network',
   });
   const nodes = data?.conversations?.nodes;
+  const read = useRef<typeof variables>(undefined);
+  if (!fetching && data) read.current = variables;
+  const isBusy = fetching && read.current !== variables;
   const seen = useRef<ReadonlyMap<string, ConversationRowFragment>>(new Map());
   const list = useRef(variables);
   // Counts the changes of rows that are in no page.
@@ -91,7 +95,7 @@ export function useConversations(filters: InboxFilters): Conversations {
       void graphql.query(ConversationsDocument, { ...variables, after: pageInfo.endCursor }).toPromise();
   }, [graphql, variables, pageInfo]);
   const hasMore = pageInfo?.hasNextPage ?? false;
-  return { rows, isLoaded: data !== undefined, isBusy: fetching, error, hasMore, more, reload, take };
+  return { rows, isLoaded: data !== undefined, isBusy, error, hasMore, more, reload, take };
 }
 
 const activityOf = ({ lastActivityAt }: ConversationRowFragment): string => lastActivityAt ?? '';
