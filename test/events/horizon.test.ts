@@ -258,7 +258,8 @@ test('concurrent marks that return out of order are not mistaken for a restored 
   const { position } = await horizon.advance();
   release();
   await earlier;
-  expect([horizon.position, isRolledBack]).toEqual([position, 0]);
+  // It may advance: a transaction of autovacuum that held the second mark back may have ended.
+  expect([isAfter(position, horizon.position), isRolledBack]).toEqual([false, 0]);
 });
 
 test('when the horizon is quiet, all events up to its sequence number are below it', async () => {
