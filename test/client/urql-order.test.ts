@@ -1,8 +1,7 @@
-import { Client, type Exchange, gql, makeResult, type Operation, type OperationResult } from '@urql/core';
-import { cacheExchange } from '@urql/exchange-graphcache';
+import { gql } from '@urql/core';
 import { expect, test } from 'vitest';
-import { filter, makeSubject, merge, pipe, tap } from 'wonka';
-import { graphcacheSettings, inOrder } from '../../src/client/urql.ts';
+import { graphcacheSettings } from '../../src/client/urql.ts';
+import { createScriptedClient } from './scripted-client.ts';
 
 const LIST = gql`query List { messages(first: 1) { nodes { id status readAt } } }`;
 const COUNTS = gql`query Again($n: Int) { messages(first: $n) { nodes { id status readAt } } }`;
@@ -16,33 +15,8 @@ const event = (status: string, readAt?: string) => ({
   events: { __typename: 'MessageEvent', cursor: status, message: message(status, readAt) },
 });
 
-/** A client whose network is this test: it answers each operation when, and as often as, it likes. */
 function connect() {
-  const operations = new Map<string, Operation>();
-  const answers = makeSubject<OperationResult>();
-  const network: Exchange = () => forwarded =>
-    merge([
-      answers.source,
-      pipe(
-        forwarded,
-        tap(operation => {
-          const [definition] = operation.query.definitions;
-          if (operation.kind !== 'teardown' && definition && 'name' in definition)
-            operations.set(definition.name?.value ?? '', operation);
-        }),
-        filter(() => false),
-      ) as never,
-    ]);
-  const client = new Client({
-    url: 'http://network.invalid',
-    preferGetMethod: false,
-    exchanges: [inOrder(cacheExchange(graphcacheSettings)), network],
-  });
-  const answer = (name: string, data: object, isStream = false): void => {
-    const operation = operations.get(name);
-    if (!operation) throw new Error(`${name} was not requested.`);
-    answers.next(makeResult(operation, { data, hasNext: isStream }));
-  };
+  const { client, answer } = createScriptedClient(graphcacheSettings);
   const shown: unknown[] = [];
   const events: unknown[] = [];
   const seen = (data: { messages?: { nodes: unknown[] } } | undefined) => void shown.push(data?.messages?.nodes[0]);

@@ -1,9 +1,8 @@
-import { Client, type Exchange, gql, makeResult, type Operation, type OperationResult } from '@urql/core';
-import { cacheExchange } from '@urql/exchange-graphcache';
+import { gql } from '@urql/core';
 import { expect, test } from 'vitest';
-import { filter, makeSubject, merge, pipe, tap } from 'wonka';
-import { graphcacheSettings, inOrder } from '../../src/client/urql.ts';
+import { graphcacheSettings } from '../../src/client/urql.ts';
 import { appendFromEvent, appendFromSend, edgeKeys, THREAD_PAGE } from '../../src/dashboard/api/thread-updates.ts';
+import { createScriptedClient } from '../client/scripted-client.ts';
 
 const THREAD = gql`query Thread { conversation(id: "C1") { id messages(last: 40) {
   edges { cursor node { id createdAt } } pageInfo { hasPreviousPage startCursor } } } }`;
@@ -33,43 +32,14 @@ const event = (second: number) => ({
 });
 
 function connect() {
-  const operations = new Map<string, Operation>();
-  const answers = makeSubject<OperationResult>();
-  const network: Exchange = () => forwarded =>
-    merge([
-      answers.source,
-      pipe(
-        forwarded,
-        tap(operation => {
-          const [definition] = operation.query.definitions;
-          if (operation.kind !== 'teardown' && definition && 'name' in definition)
-            operations.set(definition.name?.value ?? '', operation);
-        }),
-        filter(() => false),
-      ) as never,
-    ]);
-  const client = new Client({
-    url: 'http://network.invalid',
-    preferGetMethod: false,
-    exchanges: [
-      inOrder(
-        cacheExchange({
-          ...graphcacheSettings,
-          keys: { ...graphcacheSettings.keys, ...edgeKeys },
-          updates: {
-            Subscription: { events: appendFromEvent },
-            Mutation: { sendMessage: appendFromSend },
-          },
-        }),
-      ),
-      network,
-    ],
+  const { client, answer } = createScriptedClient({
+    ...graphcacheSettings,
+    keys: { ...graphcacheSettings.keys, ...edgeKeys },
+    updates: {
+      Subscription: { events: appendFromEvent },
+      Mutation: { sendMessage: appendFromSend },
+    },
   });
-  const answer = (name: string, data: object, isStream = false): void => {
-    const operation = operations.get(name);
-    if (!operation) throw new Error(`${name} was not requested.`);
-    answers.next(makeResult(operation, { data, hasNext: isStream }));
-  };
   let shown: string[] = [];
   const seen = (data: { conversation?: { messages: { edges: { node: { id: string } }[] } } } | undefined): void => {
     shown = data?.conversation?.messages.edges.map(({ node: { id } }) => id) ?? [];
