@@ -9,6 +9,12 @@ import { deleteStaff, findStaff } from './store.ts';
 /** Contacts, and as many conversations, that are unassigned by one set of statements. */
 const BATCH = 500;
 
+/** Numbers of rows of one batch. */
+interface Unassigned {
+  readonly contacts: number;
+  readonly conversations: number;
+}
+
 export interface RemovedStaff {
   readonly member: StaffRow;
   /** Number of contacts that were assigned to the staff member. */
@@ -39,14 +45,8 @@ export async function removeStaff(
  * that has written, so that a long one holds up subscriptions, webhooks and bots of all tenants.
  * @returns the number of contacts
  */
-export async function unassignMany(db: Database, tenantId: number, staffId: number): Promise<number> {
-  let count = 0;
-  for (;;) {
-    const { contacts, isLast } = await db.transaction(trx => unassignSome(trx, tenantId, staffId));
-    count += contacts;
-    if (isLast) return count;
-  }
-}
+export const unassignMany = (db: Database, tenantId: number, staffId: number): Promise<number> =>
+  unassignAll(work => db.transaction(work), tenantId, staffId);
 
 /**
  * The last part of the removal, in the caller's transaction and after `unassignMany`: what was assigned since is unassigned.
@@ -58,23 +58,24 @@ export async function writeRemoved(
   member: StaffRow,
   author: Author,
 ): Promise<number | undefined> {
-  let count = 0;
-  for (let isLast = false; !isLast; ) {
-    const some = await unassignSome(trx, tenantId, member.id);
-    count += some.contacts;
-    isLast = some.isLast;
-  }
+  const count = await unassignAll(work => work(trx), tenantId, member.id);
   if (!(await deleteStaff(trx, tenantId, member.id))) return undefined;
   await recordStaff(trx, tenantId, author, 'staff.deleted', member);
   return count;
 }
 
-async function unassignSome(
-  trx: Db,
+/** @param run runs one batch. @returns the number of contacts */
+async function unassignAll(
+  run: (work: (trx: Db) => Promise<Unassigned>) => Promise<Unassigned>,
   tenantId: number,
   staffId: number,
-): Promise<{ readonly contacts: number; readonly isLast: boolean }> {
-  const contacts = await unassignContacts(trx, tenantId, staffId, BATCH);
-  const conversations = await unassignConversations(trx, tenantId, staffId, BATCH);
-  return { contacts, isLast: contacts < BATCH && conversations < BATCH };
+): Promise<number> {
+  for (let count = 0; ; ) {
+    const { contacts, conversations } = await run(async trx => ({
+      contacts: await unassignContacts(trx, tenantId, staffId, BATCH),
+      conversations: await unassignConversations(trx, tenantId, staffId, BATCH),
+    }));
+    count += contacts;
+    if (contacts < BATCH && conversations < BATCH) return count;
+  }
 }
