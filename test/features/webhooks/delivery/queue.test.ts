@@ -6,6 +6,7 @@ import {
   nextDeliveries,
   type Recorded,
   recordAttempts,
+  waitingEndpoints,
 } from '../../../../src/features/webhooks/delivery/queue.sql.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
@@ -20,6 +21,15 @@ const QUEUED = 20_000;
 const ENDPOINT = 4;
 const SHARD = 0;
 
+/** Many events, each with a delivery that waits. */
+const queue = (trx: Db, endpointId: number, count: number): Promise<unknown> =>
+  sql`with added as (
+      insert into events (tenant_id, id, type, payload)
+      select ${gateway.tenant.id}, uuid_v7(now(), n), 'group.created', '{}' from generate_series(1, ${count}::int) n returning id)
+    insert into webhook_deliveries (tenant_id, id, endpoint_id, shard, event_id, event_type, status, next_attempt_at, created_at)
+    select ${gateway.tenant.id}, uuid_v7(now(), row_number() over ()), ${endpointId}, ${SHARD}, id, 'group.created', 'pending', now(), now()
+    from added`.execute(trx);
+
 /** A queue of a month in which much has happened since anybody counted its rows. */
 const fill = (): Promise<unknown> =>
   gateway.database.query(
@@ -28,6 +38,14 @@ const fill = (): Promise<unknown> =>
        case when n <= 100 then now() end, now(), now() from generate_series(1, $4::int) n`,
     [gateway.tenant.id, ENDPOINT, SHARD, QUEUED],
   );
+
+/** Rows of deliveries and events that this transaction has read, by an index or not. */
+async function rowsRead(trx: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables
+    where relname ~ '^(webhook_deliveries|events)($|_2|_default)'`.execute(trx);
+  return rows[0]?.count ?? 0;
+}
 
 /** Rows that this transaction has read by going through a table, not by an index. */
 async function readThrough(trx: Db): Promise<number> {
@@ -54,6 +72,30 @@ const delivered = (id: string): Recorded => ({
   attempt: { number: 1, at: '2026-01-01T00:00:00.000Z', status: 200, duration_ms: 1, response: null, error: null },
   attempts_since_queued: 1,
   retry_ms: null,
+});
+
+test('a plan that was made for an empty queue serves one that has been filled since', async () => {
+  await gateway.database.query('vacuum analyze webhook_deliveries');
+  await gateway.database.query('vacuum analyze events');
+  const wanted = [ENDPOINT + 4, ENDPOINT + 8].map(endpointId => ({
+    tenantId: gateway.tenant.id,
+    endpointId,
+    after: undefined,
+  }));
+  const read = await byIndex(gateway.gateway.resources.db, async trx => {
+    // The plan of this session, made while nothing waits.
+    expect(await nextDeliveries(trx, SHARD, wanted, 40)).toEqual([]);
+    expect(await waitingEndpoints(trx, SHARD, { tenantId: 0, endpointId: 0 })).toEqual([]);
+    for (const { endpointId } of wanted) await queue(trx, endpointId, QUEUED);
+    const before = await rowsRead(trx);
+    expect(await nextDeliveries(trx, SHARD, wanted, 40)).toHaveLength(80);
+    expect(await waitingEndpoints(trx, SHARD, { tenantId: 0, endpointId: 0 })).toHaveLength(2);
+    const count = (await rowsRead(trx)) - before;
+    await sql`delete from webhook_deliveries where tenant_id = ${gateway.tenant.id}`.execute(trx);
+    return count;
+  });
+  // Each delivery once, and the first of each endpoint. A scan reads all that wait.
+  expect(read).toBeLessThan(200);
 });
 
 test('fetching from a queue and recording results read only the required rows, however long the queue', async () => {
