@@ -1,8 +1,10 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
-import { heldSince } from '../database/outbox-hold.sql.ts';
+import type { Database } from '../database/database.ts';
+import { heldSince, releaseHold } from '../database/outbox-hold.sql.ts';
+import { stopRestored } from '../features/campaigns/run/stop-restored.ts';
 import { readBacklog } from '../features/messages/dispatch/release.sql.ts';
-import { releaseOutbox } from '../features/messages/dispatch/release.ts';
+import { cancelQueuedBefore } from '../features/messages/dispatch/release.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, withDatabase } from './database.ts';
 import { print } from './print.ts';
@@ -49,20 +51,29 @@ function releaseCommand(): Command {
       `
 Examples:
   parley outbox release                                      send all; messages sent since the backup are sent again
-  parley outbox release --cancel-before 2027-01-31T09:30:00Z cancel messages queued in the backup (with events), send the rest`,
+  parley outbox release --cancel-before 2027-01-31T09:30:00Z cancel messages queued in the backup (with events), stop its
+                                                             campaigns, send the rest`,
     )
     .action(async ({ cancelBefore, json }: { cancelBefore?: Date; json: boolean }) => {
       await changeDatabase(loadConfig(), async db => {
         if ((await heldSince(db.read)) === undefined)
           throw new UserError('The outbox is not held: there is nothing to release.');
-        const progress = createProgress('Cancelling', { unit: 'messages', lines: true });
-        const cancelled = await releaseOutbox(db, cancelBefore, done => progress.set(done)).finally(progress.end);
-        if (json) return print([{ cancelled }], true);
+        const stopped = cancelBefore && (await stopBefore(db, cancelBefore));
+        await releaseHold(db.write);
+        if (json)
+          return print([{ cancelled: stopped?.messages ?? 0, stopped_campaigns: stopped?.campaigns ?? 0 }], true);
         printLine(
-          `${cancelBefore ? `Cancelled ${cancelled} messages. ` : ''}The outbox is released: workers send within seconds.`,
+          `${stopped ? `Cancelled ${stopped.messages} messages, stopped ${stopped.campaigns} campaigns. ` : ''}The outbox is released: workers send within seconds.`,
         );
       });
     });
+}
+
+/** Messages before campaigns: a campaign that is paused takes those that still wait back, to send them when it is resumed. */
+async function stopBefore(db: Database, before: Date) {
+  const progress = createProgress('Cancelling', { unit: 'messages', lines: true });
+  const messages = await cancelQueuedBefore(db, before, progress.set).finally(progress.end);
+  return { messages, campaigns: await stopRestored(db, before) };
 }
 
 function instant(text: string): Date {

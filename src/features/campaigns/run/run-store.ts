@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { crossTenant } from '../../../database/expressions.ts';
 import { CAMPAIGN_COLUMNS, type CampaignRow } from '../campaign.ts';
 
 /**
@@ -105,6 +106,25 @@ export async function writeRun(
     .where('id', '=', id)
     .execute();
 }
+
+/** Campaigns of all tenants that run since before an instant, or were to start before it. */
+export const listBegunBefore = (
+  db: Db,
+  before: string,
+): Promise<{ readonly tenant_id: number; readonly id: number }[]> =>
+  db
+    .selectFrom('campaigns')
+    .select(['tenant_id', 'id'])
+    .where(eb =>
+      eb.or([
+        eb.and([eb('status', '=', 'running'), eb('started_at', '<', before)]),
+        eb.and([eb('status', '=', 'scheduled'), eb('scheduled_at', '<', before)]),
+      ]),
+    )
+    .orderBy('tenant_id')
+    .orderBy('id')
+    .modifyEnd(crossTenant("the operator's decision concerns all campaigns"))
+    .execute();
 
 /** Campaigns that have something to do; see `Queue.dueLanes`. */
 export const dueCampaignLanes = sql<{ tenant_id: number; key: string }>`

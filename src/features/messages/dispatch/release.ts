@@ -1,5 +1,4 @@
 import type { Database, Db } from '../../../database/database.ts';
-import { releaseHold } from '../../../database/outbox-hold.sql.ts';
 import { lockOutbound } from '../statuses/states.sql.ts';
 import { cancelWaiting } from './cancel.ts';
 import { forgetDispatch, lockTurns } from './outbox.sql.ts';
@@ -11,26 +10,21 @@ const BATCH = 500;
 const RESTORED = 'The database was restored from a backup, and the operator cancelled messages queued before it.';
 
 /**
- * Releases the outbox after a restore. First cancels messages that were accepted before an instant, with an event each: they may
- * have been sent since the backup.
+ * After a restore, cancels messages that were accepted before an instant, with an event each: they may have been sent since the backup.
  * @returns the number of cancelled messages
  */
-export async function releaseOutbox(
+export async function cancelQueuedBefore(
   db: Database,
-  before: Date | undefined,
+  before: Date,
   progress: (done: number) => void = () => undefined,
 ): Promise<number> {
-  let done = 0;
-  while (before) {
+  for (let done = 0; ; progress(done)) {
     const queued = await findQueuedBefore(db.write, before.toISOString(), BATCH);
-    if (!queued) break;
+    if (!queued) return done;
     const { tenantId, messageIds } = queued;
     await db.transaction(trx => cancel(trx, tenantId, messageIds));
     done += messageIds.length;
-    progress(done);
   }
-  await releaseHold(db.write);
-  return done;
 }
 
 /** Includes messages submitted before the backup, because their statuses are no longer awaited. */
