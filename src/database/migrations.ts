@@ -110,8 +110,9 @@ export async function migrate(
   if (error) {
     const failed = results.find(result => result.status === 'Error');
     const reason = error instanceof Error ? error.message : String(error);
+    const advice = isDeadlock(error) ? '. Stop all processes on this database, and repeat it' : '';
     throw new UserError(
-      `${failed ? `Migration ${failed.migrationName} failed` : 'The migrations were not applied'}, nothing was changed: ${reason}`,
+      `${failed ? `Migration ${failed.migrationName} failed` : 'The migrations were not applied'}, nothing was changed: ${reason}${advice}`,
       { cause: error },
     );
   }
@@ -119,3 +120,6 @@ export async function migrate(
   if (results.length > 0) await sql`comment on table kysely_migration is ${sql.lit(`Parley ${VERSION}`)}`.execute(db);
   return results.map(result => result.migrationName);
 }
+
+/** Migrations lock tables in another order than the statements of running processes. */
+const isDeadlock = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '40P01';

@@ -1,10 +1,12 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { VERSION } from '../../src/platform/version.ts';
 import { run } from '../cli/program.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { eventually } from '../support/gateway.ts';
 
 /** A process starts on its own schema alone, and an older program leaves a newer schema as it is. */
 
@@ -56,4 +58,34 @@ test('serve rejects a database of an older version, and names the missing migrat
   expect(code).toBe(1);
   expect(output).toContain(`Parley ${VERSION} needs 1 more migration(s), from ${last?.name}`);
   expect(output).toContain('`parley migrate`');
+});
+
+test('migrate beside a process that holds its locks in another order changes nothing, and says to stop the processes', async () => {
+  await database.query('delete from kysely_migration where name = (select max(name) from kysely_migration)');
+  const before = await applied();
+  const other = new pg.Client({ connectionString: database.url, options: '-c deadlock_timeout=1h' });
+  await other.connect();
+  try {
+    await other.query('begin');
+    await other.query('lock table kysely_migration in share mode');
+    // Longer than a second: the other process waits before the migration looks for a deadlock.
+    const url = `${database.url}?options=${encodeURIComponent('-c deadlock_timeout=5s')}`;
+    const migrating = run(directory, ['migrate'], { DATABASE_URL: url });
+    const key = await eventually(async () => {
+      const { rows } = await other.query<{ key: string }>(
+        `select ((a.classid::bigint << 32) | a.objid::bigint)::text as key from pg_locks a join pg_locks w on w.pid = a.pid
+         where a.locktype = 'advisory' and a.granted and not w.granted and w.relation = 'kysely_migration'::regclass`,
+      );
+      expect(rows).toHaveLength(1);
+      return rows[0]?.key;
+    });
+    const waiting = other.query('select pg_advisory_xact_lock($1)', [key]);
+    const { code, output } = await migrating;
+    expect(code).toBe(1);
+    expect(output).toContain('nothing was changed: deadlock detected. Stop all processes on this database');
+    await waiting;
+  } finally {
+    await other.end();
+  }
+  expect(await applied()).toEqual(before);
 });
