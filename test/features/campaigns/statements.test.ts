@@ -30,6 +30,7 @@ import {
   confirmRecipients,
   findCandidates,
   findUnconfirmed,
+  lockChoice,
   nextDueAt,
   requeueWithdrawn,
   useIndexOrder,
@@ -86,6 +87,7 @@ test('the statements of a run describe as their row types', async () => {
     cap: { messages: 1, days: 1 },
   };
   expect(Object.values((await columnsOf(db => useIndexOrder(db))) ?? {})).toEqual(['text']);
+  expect(Object.values((await columnsOf(db => lockChoice(db, 1, true))) ?? {})).toEqual(['void']);
   expect(await columnsOf(db => findCandidates(db, 1, query))).toEqual({
     contact_id: 'bigint',
     current_id: 'bigint',
@@ -93,6 +95,7 @@ test('the statements of a run describe as their row types', async () => {
     time_zone: 'text',
     user_id: 'text',
     is_waiting: 'boolean',
+    is_claimed: 'boolean',
     values: 'jsonb',
     reason: 'smallint',
   });

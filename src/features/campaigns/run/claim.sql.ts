@@ -18,6 +18,8 @@ export interface Candidate {
   /** Of its row in the list. */
   readonly values: Readonly<Record<string, string>> | null;
   readonly is_waiting: boolean;
+  /** Whether another campaign is making a message for the contact, which counts for a frequency cap in a moment. */
+  readonly is_claimed: boolean;
 }
 
 export interface CandidateQuery {
@@ -41,6 +43,15 @@ export async function useIndexOrder(trx: Db): Promise<void> {
 }
 
 /**
+ * Makes the transaction see the claims of the tenant's other campaigns. With a frequency cap nobody else chooses until it ends: two
+ * campaigns that choose at the same moment would both find a person below the cap. Lock order: after the campaign.
+ */
+export async function lockChoice(trx: Db, tenantId: number, isCapped: boolean): Promise<void> {
+  const lock = sql.raw(isCapped ? 'pg_advisory_xact_lock' : 'pg_advisory_xact_lock_shared');
+  await sql`select ${lock}(hashtextextended('campaign_choice', ${tenantId}))`.execute(trx);
+}
+
+/**
  * The next recipients, in the order of their contacts. The campaign is locked. Reads a fixed number of index entries for each, and
  * the messages of the last days only with a frequency cap. Messages that failed, or that a pause took back, count for none.
  */
@@ -56,6 +67,11 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
        where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.contact_id > ${position}
          and r.state = ${sql.lit(STATE.pending)} order by r.contact_id limit ${limit}::integer)
       limit ${limit}::integer
+    ), claimed as materialized (
+      select s.contact_id from campaigns k
+      join campaign_recipients s on s.tenant_id = ${tenantId} and s.campaign_id = k.id and s.state = ${sql.lit(STATE.waiting)}
+        and s.message_id is not null
+      where k.tenant_id = ${tenantId} and k.status = 'running' and k.id <> ${campaignId}
     )
     select t.contact_id, c.id as current_id, c.phone, c.time_zone,
       case when c.phone is null then ${presentIdentity(tenantId, 'user_id')} end as user_id, t.is_waiting, l.values,
@@ -89,7 +105,8 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
             where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound'
               and m.id >= uuid_at(now() - ${cap?.days ?? 0}::integer * interval '1 day')
             limit ${cap?.messages ?? null}::integer) n) >= ${cap?.messages ?? null}::integer then ${sql.lit(REASON.frequency_cap)}
-      end::smallint as reason
+      end::smallint as reason,
+      ${cap !== null}::boolean and c.id in (select contact_id from claimed) as is_claimed
     from turn t
     left join contact_merges g on g.tenant_id = ${tenantId} and g.former_id = t.contact_id and g.undone_at is null
     left join contacts c on c.tenant_id = ${tenantId} and c.id = coalesce(g.contact_id, t.contact_id)

@@ -1,6 +1,7 @@
 import { newIdAt } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Lane } from '../../../lanes/lane.ts';
+import { SECOND } from '../../../platform/clock.ts';
 import { isPermitted, nextPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { Content } from '../../messages/send/content.ts';
@@ -12,6 +13,7 @@ import {
   confirmRecipients,
   findCandidates,
   findUnconfirmed,
+  lockChoice,
   type RecipientChange,
   useIndexOrder,
   writeByMessage,
@@ -19,6 +21,9 @@ import {
 } from './claim.sql.ts';
 import { madeOf, type Stop } from './protection.ts';
 import { isRunning, lockRun, type RunRow, WAVE_OPEN, writeRun } from './run-store.ts';
+
+/** How long a recipient waits whom another campaign messages at this moment. */
+const CLAIMED_MS = SECOND;
 
 /** Recipients of one batch. */
 export const MAX_BATCH = 500;
@@ -54,6 +59,7 @@ export async function makeMessages(context: Context, lane: Lane, sending: Sendin
     if (run?.status !== 'running') throw new CampaignStopped();
     const category = sending.content.category ?? null;
     await useIndexOrder(trx);
+    await lockChoice(trx, tenantId, run.frequency_cap !== null);
     const candidates = await findCandidates(trx, tenantId, {
       campaignId: run.id,
       position: run.position,
@@ -100,6 +106,8 @@ function choose(candidates: readonly Candidate[], hours: SendingHours | null, li
   const dueByZones = new Map<readonly string[], Due>();
   const skip = (contactId: number, reason: SkipReason): void =>
     void changes.push({ contactId, state: STATE.skipped, reason: REASON[reason] });
+  const wait = (contactId: number, untilMs: number): void =>
+    void changes.push({ contactId, state: STATE.waiting, dueAt: new Date(untilMs).toISOString() });
   for (const candidate of candidates) {
     if (claims.length >= limit) break;
     looked.push(candidate);
@@ -109,7 +117,8 @@ function choose(candidates: readonly Candidate[], hours: SendingHours | null, li
     else if (currentId === null) skip(contactId, 'gone');
     else if (current.has(currentId)) skip(contactId, 'duplicate');
     else if (due === 'never') skip(contactId, 'outside_hours');
-    else if (due !== 'now') changes.push({ contactId, state: STATE.waiting, dueAt: new Date(due).toISOString() });
+    else if (due !== 'now') wait(contactId, due);
+    else if (candidate.is_claimed) wait(contactId, nowMs + CLAIMED_MS);
     else {
       const messageId = newIdAt(nowMs);
       current.add(currentId);

@@ -67,3 +67,21 @@ test('messages that failed count for no frequency cap, neither in a preview nor 
     expect(await read(of, id)).toMatchObject({ status: 'COMPLETED', progress: { sent: 1, skips } }),
   );
 });
+
+test('campaigns that run at the same time keep the frequency cap together', async () => {
+  const of = await fixture.sender();
+  const { groupId } = await of.people(150);
+  const input = { audience: { groupIds: [groupId] }, frequencyCap: { messages: 1, days: 7 }, firstWave: 150 };
+  const ids = await Promise.all([1, 2, 3].map(() => of.campaign(input)));
+  for (const answer of await Promise.all(ids.map(id => of.mutate('startCampaign', { id })))) dataOf(answer);
+  await eventually(async () => {
+    const campaigns = await Promise.all(ids.map(id => read(of, id)));
+    expect(campaigns.map(({ status }) => status)).toEqual(ids.map(() => 'COMPLETED'));
+  });
+  const numbers = await fixture.gateway.database.query<{ messages: number; people: number }>(
+    `select messages, count(*)::int as people from (
+       select count(*)::int as messages from messages where tenant_id = $1 group by contact_id) m group by messages`,
+    [of.id],
+  );
+  expect(numbers).toEqual([{ messages: 1, people: 150 }]);
+});
