@@ -161,9 +161,11 @@ class CampaignTurn {
   ): Promise<number | undefined> {
     const { tenantId } = this.#lane;
     const { db, lanes, signals } = this.#context;
-    // The outbox holds one second of messages, and is refilled when less than half is left.
-    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, conditions.messages_per_second ?? 1);
-    const target = Math.min(MAX_BATCH, Math.max(1, Math.ceil(rate)));
+    // The outbox holds one second of the channel's messages, of all campaigns together, and is refilled when less than half is left. By the
+    // campaign's own rate, which only paces it, a faster campaign or one message that is tried again would keep out a slow one.
+    const channelRate = conditions.messages_per_second ?? 1;
+    const rate = Math.min(run.messages_per_second ?? Number.POSITIVE_INFINITY, channelRate);
+    const target = Math.min(MAX_BATCH, Math.max(1, Math.ceil(channelRate)));
     const backlog = await countBacklog(db.write, tenantId, sending.channelId, PRIORITY.campaign, target);
     const limit = Math.min(target - backlog, this.#tokens(rate), this.#reachLeft(conditions));
     if (limit < 1 || backlog > target / 2) return FULL_MS;
