@@ -78,10 +78,15 @@ export async function countStatuses(
   return rows;
 }
 
-/** The latest campaign message that a person got in the 72 hours before an event `e`, by the event's time. */
+/**
+ * The latest campaign message that a person got in the 72 hours before an event `e`, by the event's time. A merge leaves recipients their
+ * former ids.
+ */
 const latestOf = (at: RawBuilder<unknown>, onChannel: RawBuilder<unknown>) => sql`
   select r.campaign_id, r.contact_id from campaigns k
-  join campaign_recipients r on r.tenant_id = k.tenant_id and r.campaign_id = k.id and r.contact_id = e.contact_id
+  join campaign_recipients r on r.tenant_id = k.tenant_id and r.campaign_id = k.id
+    and r.contact_id = any(array(select e.contact_id union all select o.former_id from contact_merges o
+      where o.tenant_id = e.tenant_id and o.contact_id = e.contact_id and o.undone_at is null))
     and r.state between ${state('sent')} and ${state('read')} and r.message_id >= uuid_at(${at} - ${ATTRIBUTED})
   where k.tenant_id = e.tenant_id and k.last_message_at > ${at} - ${ATTRIBUTED} and ${onChannel}
   order by r.message_id desc limit 1`;
