@@ -37,7 +37,11 @@ import {
   writeByMessage,
   writeRecipients,
 } from '../../../src/features/campaigns/run/claim.sql.ts';
-import { countBacklog, findWaitingMessages } from '../../../src/features/campaigns/run/outbox.sql.ts';
+import {
+  countBacklog,
+  findWaitingMessages,
+  findWaitingPeople,
+} from '../../../src/features/campaigns/run/outbox.sql.ts';
 import { insertRecipients, type PreparedRange } from '../../../src/features/campaigns/run/prepare.sql.ts';
 import {
   countReached,
@@ -108,6 +112,12 @@ test('the statements of a run describe as their row types', async () => {
   expect(await columnsOf(db => findWaitingMessages(db, 1, 1, 1, 3))).toEqual({
     message_id: 'uuid',
     contact_id: 'bigint',
+  });
+  expect(await columnsOf(db => findWaitingPeople(db, 1, 1, 1, 3))).toEqual({
+    message_id: 'uuid',
+    timeZone: 'text',
+    phone: 'text',
+    userId: 'text',
   });
   expect(await columnsOf(db => requeueWithdrawn(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => countReached(db, 1, 1, null))).toEqual({ count: 'integer' });

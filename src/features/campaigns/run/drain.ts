@@ -25,6 +25,7 @@ import {
 } from './protection.ts';
 import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
 import { countReached, readSendingConditions, type SendingConditions } from './sending-conditions.sql.ts';
+import { withdrawLate } from './withdraw.ts';
 
 /** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */
 const STEP_MS = SECOND;
@@ -32,6 +33,8 @@ const STEP_MS = SECOND;
 const FULL_MS = SECOND / 10;
 /** How often the people of a day are counted at least: the count reads the messages of a day. */
 const REACH_MS = MINUTE;
+/** How often it looks for messages that wait after their sending hours. */
+const LATE_MS = 5 * SECOND;
 const SUSPENDED_MS = MINUTE;
 
 /** Makes the messages of campaigns as the outbox drains; one lane per campaign. */
@@ -64,6 +67,7 @@ class CampaignTurn {
   #reachedAt = Number.NEGATIVE_INFINITY;
   #reached = 0;
   #madeSinceCount = 0;
+  #lateAt = Number.NEGATIVE_INFINITY;
   /** By the last batch. */
   #lastAccepted = 0;
 
@@ -103,6 +107,7 @@ class CampaignTurn {
     if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: conditions.channel_id as number, campaignId: run.id };
     if ((await requeueUnconfirmed(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
+    if (run.sending_hours) await this.#withdrawLate();
     if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, conditions);
     return this.#send(run, conditions, sending);
   }
@@ -143,6 +148,22 @@ class CampaignTurn {
       this.#madeSinceCount = 0;
     }
     return limitStop(limit, this.#reached);
+  }
+
+  async #withdrawLate(): Promise<void> {
+    const { db, clock, lanes, signals } = this.#context;
+    const { monotonicMs } = instantOf(clock);
+    if (monotonicMs - this.#lateAt < LATE_MS) return;
+    this.#lateAt = monotonicMs;
+    const { tenantId } = this.#lane;
+    const released = await db.transaction(async trx => {
+      const run = await lockRun(trx, tenantId, this.#campaignId);
+      const channelIds = run?.status === 'running' ? await withdrawLate(trx, tenantId, run, clock.now()) : [];
+      await this.#lane.fence(trx);
+      return channelIds;
+    });
+    for (const channelId of released) lanes.wake(OUTBOX, outboxLaneOf(tenantId, channelId));
+    signals.send('events');
   }
 
   /** Decides after the first wave: releases the other recipients, or stops the campaign. */

@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import type { Whereabouts } from '../../../platform/time-zones.ts';
+import { presentIdentity } from '../../contacts/columns.ts';
 
 /** Messages of campaigns that wait to be sent on a channel, counted up to a limit. @param priority of campaigns in the outbox */
 export async function countBacklog(
@@ -27,6 +29,30 @@ export async function findWaitingMessages(
   const { rows } = await sql<{ message_id: string; contact_id: number }>`
     select r.message_id, r.contact_id from outbox o
     join campaign_recipients r on r.tenant_id = ${tenantId} and r.message_id = o.message_id and r.campaign_id = ${campaignId}
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint`.execute(
+    db,
+  );
+  return rows;
+}
+
+export interface WaitingPerson extends Whereabouts {
+  readonly message_id: string;
+}
+
+/** The same, with the data from which the time zones of their recipients are derived. */
+export async function findWaitingPeople(
+  db: Db,
+  tenantId: number,
+  campaignId: number,
+  channelId: number,
+  priority: number,
+): Promise<WaitingPerson[]> {
+  const { rows } = await sql<WaitingPerson>`
+    select o.message_id, c.time_zone as "timeZone", c.phone,
+      case when c.phone is null then ${presentIdentity(tenantId, 'user_id')} end as "userId"
+    from outbox o
+    join campaign_recipients r on r.tenant_id = ${tenantId} and r.message_id = o.message_id and r.campaign_id = ${campaignId}
+    join contacts c on c.tenant_id = ${tenantId} and c.id = o.contact_id
     where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint`.execute(
     db,
   );

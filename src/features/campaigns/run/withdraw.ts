@@ -1,9 +1,10 @@
 import type { Db } from '../../../database/database.ts';
+import { isPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
 import { requeueWithdrawn } from './claim.sql.ts';
-import { findWaitingMessages } from './outbox.sql.ts';
-import { WAVE_OPEN, writeRun } from './run-store.ts';
+import { findWaitingMessages, findWaitingPeople } from './outbox.sql.ts';
+import { type RunRow, WAVE_OPEN, writeRun } from './run-store.ts';
 
 /**
  * Cancels the messages of a campaign that wait to be sent, and makes their recipients pending again. Messages already submitted to
@@ -18,8 +19,40 @@ export async function withdraw(
   why: string,
 ): Promise<readonly number[]> {
   const waiting = await findWaitingMessages(trx, tenantId, campaignId, channelId, PRIORITY.campaign);
-  if (waiting.length === 0) return [];
-  const ids = waiting.map(({ message_id: id }) => id);
+  return withdrawMessages(
+    trx,
+    tenantId,
+    campaignId,
+    waiting.map(({ message_id: id }) => id),
+    why,
+  );
+}
+
+/**
+ * The same of those whose recipients' sending hours are over: the network was away, or held the channel, since they were made. They are
+ * made anew in the next hours. The caller has locked the campaign.
+ */
+export async function withdrawLate(
+  trx: Db,
+  tenantId: number,
+  { id, channel_id: channelId, sending_hours: hours }: Pick<RunRow, 'id' | 'channel_id' | 'sending_hours'>,
+  nowMs: number,
+): Promise<readonly number[]> {
+  if (channelId === null || hours === null) return [];
+  const waiting = await findWaitingPeople(trx, tenantId, id, channelId, PRIORITY.campaign);
+  const late = waiting.filter(person => !isPermitted(zonesOfPerson(person), hours, nowMs));
+  const ids = late.map(({ message_id: messageId }) => messageId);
+  return withdrawMessages(trx, tenantId, id, ids, "The recipient's sending hours ended before it was sent.");
+}
+
+async function withdrawMessages(
+  trx: Db,
+  tenantId: number,
+  campaignId: number,
+  ids: readonly string[],
+  why: string,
+): Promise<readonly number[]> {
+  if (ids.length === 0) return [];
   const { messageIds, releasedChannelIds } = await cancelWaiting(trx, tenantId, { messageIds: ids }, why);
   const pending = await requeueWithdrawn(trx, tenantId, campaignId, messageIds);
   await writeRun(trx, tenantId, campaignId, pending > 0 ? WAVE_OPEN : {}, { pending });

@@ -161,3 +161,39 @@ test('a running campaign stops when its tenant is suspended', async () => {
     ]),
   );
 });
+
+test('messages that still wait when their sending hours are over are taken back until the next ones', async () => {
+  const of = await fixture.sender();
+  const people = await of.people(20, { timeZone: 'UTC' });
+  const id = await of.campaign({
+    audience: { groupIds: [people.groupId] },
+    sendingHours: { start: '00:00', end: '23:59' },
+  });
+  const release = await holdMessages(of);
+  dataOf(await of.mutate('startCampaign', { id }));
+  const queued = async () =>
+    (await query('select count(*)::int as count from outbox where tenant_id = $1', [of.id]))[0].count;
+  await eventually(async () => expect(await queued()).toBe(20));
+  const hour = (new Date().getUTCHours() + 6) % 24;
+  const at = (value: number): string => `${String(value % 24).padStart(2, '0')}:00`;
+  const hours = JSON.stringify({ start: at(hour), end: at(hour + 2) });
+  await query('update campaigns set sending_hours = $2 where tenant_id = $1', [of.id, hours]);
+  await eventually(async () =>
+    expect(
+      await query(
+        'select state, message_id, due_at > now() as is_later, count(*)::int as people from campaign_recipients where campaign_id = $1 group by 1, 2, 3',
+        [id],
+      ),
+    ).toEqual([{ state: 1, message_id: null, is_later: true, people: 20 }]),
+  );
+  expect([await queued(), await statusOf(of, id)]).toEqual([0, 'RUNNING']);
+  await release();
+  await query(`update campaigns set sending_hours = '{"start": "00:00", "end": "23:59"}' where tenant_id = $1`, [
+    of.id,
+  ]);
+  await query('update campaign_recipients set due_at = now() where campaign_id = $1', [id]);
+  await eventually(async () => expect(await statusOf(of, id)).toBe('COMPLETED'));
+  expect(people.phones.map(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages.length)).toEqual(
+    people.phones.map(() => 1),
+  );
+});
