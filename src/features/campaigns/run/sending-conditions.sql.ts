@@ -41,7 +41,8 @@ export async function readSendingConditions(
 
 /**
  * People to whom the portfolio of a channel has sent templates in the last 24 hours: what the network's daily limit counts, apart from
- * those within a service window, which it does not count. Reads the messages of a day.
+ * those within a service window, which it does not count. Messages that are scheduled for later have reached nobody. Reads the messages
+ * of a day.
  */
 export async function countReached(
   db: Db,
@@ -52,6 +53,7 @@ export async function countReached(
   const { rows } = await sql<{ count: number }>`
     select count(distinct m.contact_id)::int as count from messages m
     where m.tenant_id = ${tenantId} and m.id >= uuid_at(now() - interval '24 hours') and m.direction = 'outbound' and m.type = 'template'
+      and (m.scheduled_at is null or m.scheduled_at <= now())
       and m.channel_id = any(array(
         select ch.id from channels ch where ch.tenant_id = ${tenantId}
           and (ch.id = ${channelId}::bigint or ch.portfolio_id = ${portfolioId}::text)))`.execute(db);

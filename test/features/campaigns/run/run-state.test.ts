@@ -136,3 +136,19 @@ describe('a running campaign pauses itself when the network tells by webhook tha
     await expectPaused(of, id, 'ACCOUNT_RESTRICTED', /disabled/);
   });
 });
+
+test('people for whom a message is scheduled do not count for the daily limit yet', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids } = await of.people(3);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  await tell(of, 'business_capability_update', { max_daily_conversations_per_business: 100 });
+  const content = { template: { name: 'notice', language: 'en' } };
+  const scheduledAt = { instant: new Date(Date.now() + 3_600_000).toISOString() };
+  const [now, ...later] = ids;
+  dataOf(await of.mutate('sendMessage', { to: { contactId: now }, content }));
+  for (const contactId of later) dataOf(await of.mutate('sendMessage', { to: { contactId }, content, scheduledAt }));
+  const preview = 'query ($id: ID!) { previewCampaign(id: $id) { dailyLimit reachedCount } }';
+  await eventually(async () =>
+    expect(dataOf(await of.ask(preview, { id })).previewCampaign).toEqual({ dailyLimit: 100, reachedCount: 1 }),
+  );
+});
