@@ -5,6 +5,9 @@ import { createProgram } from './cli/program.ts';
 import { CodedError, type FieldErrors } from './core/errors.ts';
 import { UserError } from './platform/user-error.ts';
 
+/** Options whose names are not those of their fields. */
+const SHORT_OPTIONS: Readonly<Record<string, string>> = { callsPerMinute: '--rate', scheduledAt: '--at' };
+
 const { version } = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8')) as {
   version: string;
 };
@@ -47,6 +50,6 @@ function optionOf(field: string): string {
       .split('.')
       .at(-1)
       ?.replace(/[A-Z]/g, letter => `-${letter.toLowerCase()}`) ?? '';
-  const options = [`--${name}`, `--${name.replace(/-id$/, '')}`, `--${name.replace(/-at$/, '')}`];
+  const options = [`--${name}`, `--${name.replace(/-id$/, '')}`, `--${name.replace(/-at$/, '')}`, SHORT_OPTIONS[field]];
   return options.find(option => process.argv.some(word => word.split('=', 1)[0] === option)) ?? field;
 }

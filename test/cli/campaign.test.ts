@@ -41,6 +41,8 @@ test('parley campaign previews, starts, follows, pauses, resumes, cancels and li
   expect(jsonOf(started)).toMatchObject([{ status: 'completed', recipients: 3 }]);
   const again = await parley('start', sender.slug, id);
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('completed')]);
+  const past = await parley('start', sender.slug, other, '--at', '2020-01-01T00:00:00Z');
+  expect(past.output).toMatch(/^--at: Must be in the future\.$/m);
   const later = await parley('start', sender.slug, other, '--at', '2099-01-01T00:00:00Z', '--json');
   expect(jsonOf(later)).toMatchObject([{ status: 'scheduled' }]);
   const refused = await parley('pause', sender.slug, other);

@@ -202,6 +202,9 @@ test('tenants and tokens are created, updated and revoked from the command line'
     env(),
   );
   expect(created).toMatchObject({ code: 0, output: expect.stringMatching(/ply_\w{49}/) });
+  expect((await parley(['token', 'create', '--tenant', 'acme', '--rate', '99999999'], env())).output).toMatch(
+    /^--rate: Must be from 1 to \d+\.$/m,
+  );
   const [token] = JSON.parse((await parley(['token', 'list', '--tenant', 'acme', '--json'], env())).output);
   expect(token).toMatchObject({
     scopes: 'contacts:write,groups:delete,groups:read,groups:write',
