@@ -105,6 +105,11 @@ test('consent is imported from a CSV file with its evidence, all rows or none, a
   const shifted = '+4915112345601,marketing,opted_in,Form, 3 May';
   await writeFile(file, ['phone,category,state,evidence', shifted].join('\n'));
   expect((await importFile()).output).toMatch(/2 +row +Has 5 cells, the first line has 4: [\s\S]*Nothing was imported/);
+  const twice = '+4915112345601,marketing,opted_out,Letter,opted_in';
+  await writeFile(file, ['phone,category,state,evidence,State', twice].join('\n'));
+  expect((await importFile('--skip-faulty', '--json')).output).toMatch(
+    /"imported": 0,[\s\S]*The file has this column twice/,
+  );
   await writeFile(file, 'phone,state\n1,2');
   expect((await importFile()).output).toMatch(/category +The file has no such column[\s\S]*evidence/);
 });

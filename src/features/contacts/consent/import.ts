@@ -53,6 +53,10 @@ export async function parseConsent(
   const faults: ConsentFault[] = CONSENT_CSV_COLUMNS.filter(name => name !== OPTIONAL && !names.includes(name)).map(
     column => ({ line: header?.line ?? 1, column, message: 'The file has no such column.' }),
   );
+  // One of two would decide, and the other be ignored.
+  for (const column of CONSENT_CSV_COLUMNS)
+    if (names.indexOf(column) !== names.lastIndexOf(column))
+      faults.push({ line: header?.line ?? 1, column, message: 'The file has this column twice.' });
   if (faults.length > 0) return { entries: [], faults };
   const given = rows.map(({ line, cells }) => ({
     line,
