@@ -19,11 +19,12 @@ import {
   isWaveOver,
   LIMIT_SHARE,
   limitStop,
+  madeOf,
   type Stop,
   stopOf,
   uncountedOf,
 } from './protection.ts';
-import { getRun, lockRun, type RunRow, writeRun } from './run-store.ts';
+import { getRun, lockRun, type RunChange, type RunRow, writeRun } from './run-store.ts';
 import { countReached, readSendingConditions, type SendingConditions } from './sending-conditions.sql.ts';
 import { withdrawLate } from './withdraw.ts';
 
@@ -168,11 +169,36 @@ class CampaignTurn {
 
   /** Decides after the first wave: releases the other recipients, or stops the campaign. */
   async #judgeWave(run: RunRow, conditions: SendingConditions): Promise<number | undefined> {
-    if (!isWaveOver(run, conditions, this.#context.clock.now())) return STEP_MS / 4;
+    const { db, clock } = this.#context;
+    const nowMs = clock.now();
+    // Most of it was not submitted: the network is away. Outcomes are awaited from when it is.
+    const waiting = await findWaitingMessages(
+      db.write,
+      this.#lane.tenantId,
+      run.id,
+      run.channel_id as number,
+      PRIORITY.campaign,
+    );
+    if (waiting.length * 2 > madeOf(run)) {
+      if (nowMs - Date.parse(run.wave_ended_at ?? '') >= SECOND)
+        await this.#writeWave({ wave_ended_at: new Date(nowMs).toISOString() });
+      return STEP_MS / 4;
+    }
+    if (!isWaveOver(run, conditions, nowMs)) return STEP_MS / 4;
     const stop = failureStop(run, conditions, true);
     if (stop) return this.#stop(stop);
-    await writeRun(this.#context.db.write, this.#lane.tenantId, run.id, { is_wave_passed: true });
+    await this.#writeWave({ is_wave_passed: true });
     return 0;
+  }
+
+  /** Unless messages of the wave were withdrawn meanwhile: it is made and judged again then. */
+  async #writeWave(change: RunChange): Promise<void> {
+    const { tenantId } = this.#lane;
+    await this.#context.db.transaction(async trx => {
+      const run = await lockRun(trx, tenantId, this.#campaignId);
+      if (run?.status === 'running' && run.wave_ended_at !== null) await writeRun(trx, tenantId, run.id, change);
+      await this.#lane.fence(trx);
+    });
   }
 
   async #send(

@@ -148,6 +148,26 @@ test('a pause during the first wave leaves the others to its outcome', async () 
   await release();
 });
 
+test('a first wave that the network does not take is not over when its time is', async () => {
+  const of = await fixture.sender();
+  const people = await of.people(40);
+  const id = await of.campaign({ audience: { groupIds: [people.groupId] }, firstWave: 5, firstWaveSeconds: 1 });
+  const release = await holdMessages(of);
+  dataOf(await of.mutate('startCampaign', { id }));
+  const run = async () =>
+    (
+      await query(
+        `select pending, is_wave_passed, wave_ended_at > started_at + interval '4 seconds' as is_late from campaigns where tenant_id = $1 and id = $2`,
+        [of.id, id],
+      )
+    )[0];
+  await eventually(async () => expect(await run()).toEqual({ pending: 35, is_wave_passed: false, is_late: true }));
+  await release();
+  await query('update outbox set next_attempt_at = now() where tenant_id = $1', [of.id]);
+  await eventually(async () => expect(await statusOf(of, id)).toBe('COMPLETED'));
+  expect(sentTo(people)).toBe(40);
+});
+
 test('a running campaign stops when its tenant is suspended', async () => {
   const of = await fixture.sender();
   const people = await of.people(200);
