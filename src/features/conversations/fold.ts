@@ -5,6 +5,7 @@ import { type ConversationStatus, type PublicConversation, previousState } from 
 import {
   applyFolds,
   type ConversationKey,
+  findUnanswered,
   type LockedConversation,
   lockOrInsertConversations,
   type MessageFold,
@@ -105,8 +106,8 @@ export interface ExternalFold extends FoldedMessage {
 }
 
 /**
- * Applies messages that were not sent through us. An answer from the phone app marks the conversation as read,
- * because it was read there, and takes it from the bot. Messages of a history import only change the last message.
+ * Applies messages that were not sent through us. An answer from the phone app marks what came before it as read,
+ * because it was read there, and takes the conversation from the bot. Messages of a history import only change the last message.
  */
 export async function foldExternal(
   trx: Db,
@@ -116,13 +117,24 @@ export async function foldExternal(
   nowMs: number,
 ): Promise<Map<number, PublicConversation>> {
   const before = new Map(locked.map(row => [row.id, row]));
-  const folds = [...Map.groupBy(messages, one => one.conversation_id)].map(([id, ofOne]): MessageFold => {
-    const isAnswered = ofOne.some(({ kind, type }) => kind === 'answer' && type !== 'reaction');
+  const byConversation = [...Map.groupBy(messages, one => one.conversation_id)];
+  const answers = byConversation.flatMap(([id, ofOne]) => {
+    const answerId = lastOf(ofOne.filter(({ kind }) => kind === 'answer'));
+    return answerId === null ? [] : [{ id, answerId }];
+  });
+  // Webhooks arrive in any order: what the person wrote after the answer is neither read nor answered by it.
+  const overtaken = answers.filter(({ id, answerId }) => answerId < (before.get(id)?.last_message_id ?? ''));
+  const rest = new Map((await findUnanswered(trx, tenantId, overtaken)).map(row => [row.id, row]));
+  const answered = new Set(answers.map(({ id }) => id));
+  const folds = byConversation.map(([id, ofOne]): MessageFold => {
+    const isAnswered = answered.has(id);
     return {
       ...NOTHING,
       id,
+      unread: rest.get(id)?.unread ?? 0,
       is_read: isAnswered,
       is_answered: isAnswered,
+      waiting_since: rest.get(id)?.waiting_since ?? null,
       last_message_id: lastOf(ofOne),
       last_activity_at: latest(ofOne.map(timeOf)),
       status: isAnswered && before.get(id)?.status === 'pending' ? 'open' : null,

@@ -117,6 +117,29 @@ export async function applyFolds(
   return rows;
 }
 
+/**
+ * What an answer that arrives late leaves unread and waiting: the inbound messages after it, of those that are so now. The
+ * conversations are locked.
+ */
+export async function findUnanswered(
+  trx: Db,
+  tenantId: number,
+  answers: readonly { readonly id: number; readonly answerId: string }[],
+): Promise<{ readonly id: number; readonly unread: number; readonly waiting_since: string | null }[]> {
+  if (answers.length === 0) return [];
+  const { rows } = await sql<{ id: number; unread: number; waiting_since: string | null }>`
+    select v.id, least(v.unread_count, l.count)::float8 as unread,
+      case when v.waiting_since is not null and l.count > 0 then greatest(v.waiting_since, l.since) end as waiting_since
+    from unnest(${answers.map(({ id }) => id)}::bigint[], ${answers.map(({ answerId }) => answerId)}::uuid[]) as a (id, answer_id)
+    join conversations v on v.tenant_id = ${tenantId} and v.id = a.id
+    cross join lateral (
+      select count(*) as count, min(coalesce(s.sent_at, m.created_at)) as since
+      from messages m join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
+      where m.tenant_id = ${tenantId} and m.conversation_id = a.id and m.id > a.answer_id and m.direction = 'inbound'
+        and m.type not in ('reaction', 'system')) l`.execute(trx);
+  return rows;
+}
+
 export async function getConversations(
   db: Db,
   tenantId: number,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { newId } from '../../../src/core/ids.ts';
 import { listStatement } from '../../../src/database/list.ts';
 import {
   lockConversations,
@@ -20,6 +21,7 @@ import { type PublicOwnership, reclaimThreads, writeOwners } from '../../../src/
 import { listConversations } from '../../../src/features/conversations/page.sql.ts';
 import {
   applyFolds,
+  findUnanswered,
   getConversations,
   type LockedConversation,
   lockOrInsertConversations,
@@ -70,6 +72,11 @@ test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => getConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => resolveConversation(db, 1, 1))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => applyFolds(db, 1, [], AT))).toEqual(CONVERSATION);
+  expect(await describeColumns(database.url, db => findUnanswered(db, 1, [{ id: 1, answerId: newId() }]))).toEqual({
+    id: 'bigint',
+    unread: 'double precision',
+    waiting_since: TIME,
+  });
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => unassignSome(db, 1, 1, 1))).toEqual(CONVERSATION);
