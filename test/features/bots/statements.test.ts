@@ -7,6 +7,7 @@ import {
 } from '../../../src/features/bots/engine/contact-state.sql.ts';
 import { listPast, type PastMessage } from '../../../src/features/bots/history/history.sql.ts';
 import {
+  clearQueue,
   findOptIns,
   listQueued,
   type QueuedMessage,
@@ -48,6 +49,13 @@ test.each([true, false])('queued messages are described as their row type says (
     phone_key: 'text',
     wa_id: 'text',
   } satisfies ColumnsOf<QueuedMessage>);
+});
+
+test('the conversations of a cleared queue are described by their keys', async () => {
+  expect(await describeColumns(database.url, db => clearQueue(db, 1))).toEqual({
+    contact_id: 'bigint',
+    channel_id: 'bigint',
+  });
 });
 
 test.each([

@@ -25,7 +25,6 @@ import {
   type Outcome,
   type PendingReply,
   type Refusal,
-  refuseAll,
   settleReplies,
   writeOutcomes,
 } from './replies.sql.ts';
@@ -55,18 +54,36 @@ export function answerWaiting(resources: Resources): Drain {
   };
 }
 
-const NO_BOTS = { code: 'FEATURE_NOT_AVAILABLE', message: 'The plan of the tenant no longer includes bots.' };
+/**
+ * Drops what waits for the bots of a tenant that may not use them any more. People have to answer it.
+ * @returns whether there was anything to do
+ */
+async function dropWaiting(resources: Resources, lane: Lane, tenantId: number): Promise<boolean> {
+  const { db, clock, signals } = resources;
+  const count = await db.transaction(async trx => {
+    const decisions = (await clearQueue(trx, tenantId)).map(one => ({ ...one, isAnswered: false }));
+    await recordBotDecisions(trx, tenantId, decisions, new Date(clock.now()).toISOString());
+    return decisions.length;
+  });
+  if (count > 0) signals.send('events');
+  const due = await claimReplies(db.write, tenantId, BATCH, LEASE_MS);
+  const outcomes: Outcome[] = [];
+  for (const reply of due)
+    outcomes.push(
+      (await findMessage(db.write, tenantId, reply.reply_message_id))
+        ? { reply }
+        : refused(reply, 'FEATURE_NOT_AVAILABLE', 'The tenant is suspended, or its plan no longer includes bots.'),
+    );
+  await settle(resources, lane, tenantId, outcomes);
+  return due.length > 0;
+}
 
 /** @returns whether there was anything to do */
 async function step(resources: Resources, lane: Lane, patterns: Patterns): Promise<boolean> {
   const tenantId = Number(lane.key);
   // All replies of a batch share a context: without idempotency keys it holds nothing specific to one of them.
   const context = await actFor(resources, tenantId, 'bots', ['messages:send']);
-  if (!context?.principal?.tenant.features.has('bots')) {
-    await clearQueue(resources.db.write, tenantId);
-    await refuseAll(resources.db.write, tenantId, NO_BOTS);
-    return false;
-  }
+  if (!context?.principal?.tenant.features.has('bots')) return dropWaiting(resources, lane, tenantId);
   const decided = await decideBatch(context, patterns);
   const left = await claimReplies(resources.db.write, tenantId, BATCH, LEASE_MS);
   const replies = [...left, ...decided.replies];
@@ -146,7 +163,12 @@ const refused = (reply: PendingReply, code: string, message: string): Outcome =>
 /**
  * Records the results and appends the events of the replies in the same transaction: each once, even with concurrent attempts.
  */
-async function settle(context: Context, lane: Lane, tenantId: number, outcomes: readonly Outcome[]): Promise<void> {
+async function settle(
+  context: Pick<Resources, 'db' | 'clock' | 'signals'>,
+  lane: Lane,
+  tenantId: number,
+  outcomes: readonly Outcome[],
+): Promise<void> {
   if (outcomes.length === 0) return;
   const nowIso = new Date(context.clock.now()).toISOString();
   const keyOf = (row: { readonly message_id: string; readonly bot_id: number }): string =>

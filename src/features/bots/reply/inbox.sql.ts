@@ -119,9 +119,17 @@ export async function removeQueued(db: Db, tenantId: number, messageIds: readonl
   return new Set(rows.map(row => row.message_id));
 }
 
-/** Removes all of a tenant's queued messages undecided. */
-export async function clearQueue(db: Db, tenantId: number): Promise<void> {
-  await db.deleteFrom('bot_inbox').where('tenant_id', '=', tenantId).execute();
+/** Removes all of a tenant's queued messages undecided. @returns the conversations of those that still exist */
+export async function clearQueue(
+  trx: Db,
+  tenantId: number,
+): Promise<{ readonly contactId: number; readonly channelId: number }[]> {
+  const { rows } = await sql<{ contact_id: number; channel_id: number }>`
+    with gone as (delete from bot_inbox where tenant_id = ${tenantId} returning message_id)
+    select distinct m.contact_id, m.channel_id from gone join messages m on m.tenant_id = ${tenantId} and m.id = gone.message_id`.execute(
+    trx,
+  );
+  return rows.map(row => ({ contactId: row.contact_id, channelId: row.channel_id }));
 }
 
 /**

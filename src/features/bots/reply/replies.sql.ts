@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { clockTime, crossTenant } from '../../../database/expressions.ts';
+import { crossTenant } from '../../../database/expressions.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { BotRefusal, BotRow, Rule } from '../bot.ts';
 
@@ -136,23 +136,6 @@ export async function writeOutcomes(
     update bots b set replies_count = b.replies_count + o.count, last_refusal = coalesce(o.refusal, b.last_refusal),
       last_replied_at = case when o.count > 0 then greatest(b.last_replied_at, ${atIso}::timestamptz) else b.last_replied_at end
     from o where b.tenant_id = ${tenantId} and b.id = o.id`.execute(trx);
-}
-
-/** Refuses the due replies of a tenant whose plan no longer includes bots. */
-export async function refuseAll(db: Db, tenantId: number, refusal: Refusal): Promise<void> {
-  await db
-    .updateTable('bot_replies')
-    .set({
-      state: 'refused',
-      refusal: JSON.stringify(refusal),
-      bot: null,
-      next_attempt_at: null,
-      settled_at: clockTime,
-    })
-    .where('tenant_id', '=', tenantId)
-    .where('state', '=', sql.lit('sending'))
-    .where('next_attempt_at', '<=', clockTime)
-    .execute();
 }
 
 /**
