@@ -9,7 +9,7 @@ export type BotKind = (typeof KINDS)[number];
 
 /** Why a reply could not be sent. */
 export interface BotRefusal {
-  /** An error code, TOO_OLD or DISABLED. */
+  /** An error code, TOO_OLD, DISABLED or HANDED_OVER. */
   readonly code: string;
   readonly message: string;
   readonly refused_at: string;

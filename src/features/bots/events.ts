@@ -25,7 +25,7 @@ export interface PublicBotSkip {
   readonly contact_id: number;
   /** The message that was not answered. */
   readonly chat_message_id: string;
-  /** TOO_OLD, DISABLED, or the code of the error with which the reply was refused. */
+  /** TOO_OLD, DISABLED, HANDED_OVER, or the code of the error with which the reply was refused. */
   readonly reason: string;
   readonly details: string;
 }

@@ -53,7 +53,7 @@ const Refusal = builder.objectRef<BotRefusal>('BotRefusal').implement({
   fields: t => ({
     code: t.exposeString('code', {
       description:
-        'Error code of the send, for example VALIDATION_ERROR for a template that is not approved; TOO_OLD or DISABLED if the reply was no longer due.',
+        'Error code of the send, for example VALIDATION_ERROR for a template that is not approved; TOO_OLD, DISABLED or HANDED_OVER if the reply was no longer due.',
     }),
     message: t.exposeString('message', { description: 'Human-readable error message.' }),
     refusedAt: t.expose('refused_at', { type: 'DateTime', description: 'Time at which the reply was refused.' }),

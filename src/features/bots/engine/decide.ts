@@ -94,9 +94,15 @@ function reasonOf(bot: Deciding, rule: Rule | undefined, state: ContactState, no
   // With clock skew, two messages may each look like the first: welcome a contact once only.
   if (bot.trigger === 'first_message' && last !== undefined) return 'GREETED';
   if (last !== undefined && nowMs < last + bot.cooldown_seconds * SECOND) return 'COOLING_DOWN';
-  const { personAt } = state;
-  return personAt !== undefined && nowMs < personAt + bot.hand_over_minutes * MINUTE ? 'HANDED_OVER' : undefined;
+  return isHandedOver(bot, state, nowMs) ? 'HANDED_OVER' : undefined;
 }
+
+/** Whether a bot is silent because a person has written to the contact. */
+export const isHandedOver = (
+  { hand_over_minutes: minutes }: Pick<Deciding, 'hand_over_minutes'>,
+  { personAt }: Pick<ContactState, 'personAt'>,
+  nowMs: number,
+): boolean => personAt !== undefined && nowMs < personAt + minutes * MINUTE;
 
 /** Returns the state of a contact after a bot's reply. */
 export const afterReply = (state: ContactState, botId: number, nowMs: number): ContactState => ({

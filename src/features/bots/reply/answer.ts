@@ -16,6 +16,8 @@ import { sendText } from '../../messages/send/send-text.ts';
 import { sendTemplate } from '../../templates/sending/send-template.ts';
 import { actFor } from '../../tenancy/tenants/act.ts';
 import { publicBot } from '../bot.ts';
+import { NEVER_ANSWERED, readContactStates } from '../engine/contact-state.sql.ts';
+import { isHandedOver } from '../engine/decide.ts';
 import { decideBatch, LEASE_MS } from '../engine/decide-batch.ts';
 import { Patterns } from '../engine/pattern.ts';
 import { clearQueue } from './inbox.sql.ts';
@@ -117,6 +119,8 @@ async function attempt(context: Context, reply: PendingReply): Promise<Outcome> 
       if (reply.wanted_for_ms < 0) return refused(reply, 'TOO_OLD', 'The reply was not sent in time.');
       if (!reply.is_enabled)
         return refused(reply, 'DISABLED', 'The bot was disabled or deleted before the reply was sent.');
+      if (await isLeftToPeople(context, tenantId, reply))
+        return refused(reply, 'HANDED_OVER', 'A person wrote to the contact before the reply was sent.');
     }
     await sendReply(context, reply);
     return { reply };
@@ -133,6 +137,12 @@ async function attempt(context: Context, reply: PendingReply): Promise<Outcome> 
       ? refused(reply, error.code, error.message)
       : refused(reply, 'SERVICE_UNAVAILABLE', 'The reply could not be sent in time.');
   }
+}
+
+/** Whether a person has written since the reply was decided on, and the bot is silent after that. */
+async function isLeftToPeople({ db }: Context, tenantId: number, reply: PendingReply): Promise<boolean> {
+  const { nowMs, states } = await readContactStates(db.write, tenantId, [reply.contact_id], [reply.bot]);
+  return isHandedOver(reply.bot, states.get(reply.contact_id) ?? NEVER_ANSWERED, nowMs);
 }
 
 /** Sends a reply from the number that was written to, quoting the message. @throws the errors of the sends */
