@@ -19,8 +19,8 @@ export interface ContactStateRow {
 }
 
 /**
- * The time of the last message that a person of the tenant sent to a contact within some minutes before an instant. It does not
- * count what bots sent, templates, and what was not delivered.
+ * The time of the last message that a person of the tenant sent to a contact within some minutes before an instant; of a scheduled
+ * one the time it was scheduled for. It does not count what bots sent, templates, and what was not delivered.
  * @param instant a column of the past; then later messages of the contact are not read either
  * @param stable the present for the index, which a volatile function (`instant`) cannot use
  * @param minutes 0: null, without a look
@@ -32,18 +32,21 @@ export function personBefore(
   minutes: number,
 ): RawBuilder<string | null> {
   if (minutes === 0) return sql`null::timestamptz`;
+  const last = (time: RawBuilder<unknown>, range: RawBuilder<unknown>) => sql`(
+    select max(${time}) from messages m
+    join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
+    where m.tenant_id = ${tenantId} and m.contact_id = ${contactId} and m.direction = 'outbound' and ${range}
+      and ${time} > ${instant} - make_interval(mins => ${minutes}) and ${time} <= ${instant}
+      and m.type <> 'template' and s.status <> all('{scheduled,failed,cancelled}')
+      and (select r.bot_id from bot_replies r where r.tenant_id = ${tenantId} and r.reply_message_id = m.id) is null
+  )`;
+  const since = sql`${stable ?? instant} - make_interval(mins => ${minutes + 1})`;
   const until = stable ? sql`` : idBefore(sql`m.id`, instant);
   // Looks up each message separately: as an anti-join, the planner may merge it with all replies of the tenant.
   // By the id as well, which the index has. Ids are made within a second of the time of creation.
-  return sql`(
-    select max(m.created_at) from messages m
-    join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id
-    where m.tenant_id = ${tenantId} and m.contact_id = ${contactId} and m.direction = 'outbound'
-      and m.id >= uuid_at(${stable ?? instant} - make_interval(mins => ${minutes + 1})) ${until}
-      and m.created_at > ${instant} - make_interval(mins => ${minutes}) and m.created_at <= ${instant}
-      and m.type <> 'template' and s.status <> all('{failed,cancelled}')
-      and (select r.bot_id from bot_replies r where r.tenant_id = ${tenantId} and r.reply_message_id = m.id) is null
-  )`;
+  const sentAtOnce = last(sql`m.created_at`, sql`m.scheduled_at is null and m.id >= uuid_at(${since}) ${until}`);
+  const scheduled = last(sql`m.scheduled_at`, sql`m.scheduled_at is not null and m.scheduled_at > ${since}`);
+  return sql`greatest(${sentAtOnce}, ${scheduled})`;
 }
 
 /** Bounds an id by an instant: it may have been made up to a second after. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../../../support/answers.ts';
+import { HOUR } from '../../../../src/platform/clock.ts';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
 import { type Fixture, type Owner, startFixture } from '../fixture.ts';
@@ -48,4 +49,29 @@ test('an answer of a bot without a hand-over time is sent though a person has an
   await overtake(owner, await owner.bot());
   await eventually(async () => expect(await owner.outbound()).toBe(2));
   expect(await owner.replies()).toMatchObject([{ state: 'sent' }]);
+});
+
+test('a scheduled message of a person silences a bot from its time on, and not before', async () => {
+  const owner = await fixture.tenant();
+  await owner.bot({ handOverMinutes: 30 });
+  const { query } = fixture.gateway.database;
+  const phone = newPhone();
+  const instant = new Date(Date.now() + 2 * HOUR).toISOString();
+  const input = { to: { phone }, content: { text: { body: 'I am a person' } }, scheduledAt: { instant } };
+  payloadOf(await fixture.gateway.mutate('sendMessage', input, 'message { status }', owner.token));
+  await owner.hears(phone, 'hi');
+  expect(await owner.answers(phone, 1)).toEqual(['Hello!']);
+  // Two hours later.
+  await fixture.pass(2 * HOUR);
+  await query(
+    "update messages set scheduled_at = now() - interval '1 second' where tenant_id = $1 and scheduled_at is not null",
+    [owner.id],
+  );
+  await query("update outbox set due_at = now() - interval '1 second' where tenant_id = $1 and priority = 4", [
+    owner.id,
+  ]);
+  expect(await owner.answers(phone, 2)).toEqual(['Hello!', 'I am a person']);
+  await owner.hears(phone, 'hi');
+  await owner.settled();
+  expect(await owner.replies()).toHaveLength(1);
 });
