@@ -31,6 +31,8 @@ const CHANGES: ReadonlySet<EventType> = new Set([
   'message.sent',
   'contact.merged',
   'contact.deleted',
+  // The undo of a merge restores conversations with the contact.
+  'contact.created',
 ]);
 
 /** As CHANGES, for a filter with conditions on the contact. `addContactsToGroup` has no event: its effect shows with the next change. */

@@ -68,3 +68,35 @@ test('a subscription sends the present counts, then what has changed, at most on
     await client.dispose();
   }
 });
+
+test('live counts follow the undo of a merge, which restores a conversation', async () => {
+  const harness = await harnessFor(gateway);
+  const { token } = harness.tenant;
+  for (const from of ['14155550511', '14155550512']) await harness.write({ from, text: 'Hello' });
+  const [kept, former] = await harness.query<{ contact_id: string }>(
+    'select contact_id from conversations where tenant_id = $1 order by id',
+  );
+  const seen: { open: number }[] = [];
+  const client = connect(gateway.url, token);
+  const stop = client.subscribe<{ conversationCounts: { open: number } }>(
+    { query: 'subscription { conversationCounts { open } }' },
+    {
+      next: ({ data }) => {
+        if (data) seen.push(data.conversationCounts);
+      },
+      error: () => undefined,
+      complete: () => undefined,
+    },
+  );
+  try {
+    await eventually(() => expect(seen).toEqual([{ open: 2 }]));
+    const input = { id: kept?.contact_id, fromIds: [former?.contact_id] };
+    dataOf(await gateway.mutate('mergeContacts', input, '__typename', token));
+    await eventually(() => expect(seen).toEqual([{ open: 2 }, { open: 1 }]));
+    dataOf(await gateway.mutate('undoMerge', { id: former?.contact_id }, '__typename', token));
+    await eventually(() => expect(seen).toEqual([{ open: 2 }, { open: 1 }, { open: 2 }]), 20_000);
+  } finally {
+    stop();
+    await client.dispose();
+  }
+});
