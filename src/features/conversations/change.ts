@@ -9,7 +9,7 @@ import { lockConversations, writeStates, writeTags } from './change.sql.ts';
 import type { PublicConversation } from './conversation.ts';
 import { updatedEvent } from './fold.ts';
 import { tagLoader } from './loaders.ts';
-import { getConversations } from './state.sql.ts';
+import { currentIds, getConversations, resolveConversation } from './state.sql.ts';
 import { afterPatch, type ConversationPatch, patchFault } from './transition.ts';
 
 /** Change of a conversation by a mutation, with database ids. */
@@ -48,7 +48,7 @@ export async function checkChange(context: Context, change: ConversationChange, 
 }
 
 /**
- * Changes status, assignee and tags of a conversation, with `conversation.updated` if anything changed. Two people who assign at once
+ * Changes status, assignee and tags of a conversation, or of the one that merges have folded it into, with `conversation.updated` if anything changed. Two people who assign at once
  * with the same `expectedAssigneeId` do not both succeed.
  * @throws NOT_FOUND, VALIDATION_ERROR; CONFLICT with the present conversation as `current`
  */
@@ -66,7 +66,7 @@ export async function updateConversation(
     {
       run: async trx => {
         await checkChange(context, change);
-        const [before] = await lockConversations(trx, tenantId, [id]);
+        const [before] = await lockConversations(trx, tenantId, await currentIds(trx, tenantId, [id]));
         if (!before) throw notFound('Conversation');
         if (expectedAssigneeId !== undefined && before.assignee_id !== expectedAssigneeId)
           throw conflict('Another request has assigned the conversation.', { current: before });
@@ -79,7 +79,7 @@ export async function updateConversation(
       },
       store: () => ({ id }),
       again: async () => {
-        const [row] = await getConversations(context.db.write, tenantId, [id]);
+        const row = await resolveConversation(context.db.write, tenantId, id);
         if (!row) throw notFound('Conversation');
         return row;
       },

@@ -27,7 +27,7 @@ export const firstAssignee = (tenantId: number, ofContact: RawBuilder<number | n
  * The id of a conversation, or of the one that merges have folded it into. The lateral join has one plan: a hash join would read all
  * merges of the tenant where statistics are of an empty table.
  */
-export const currentConversationId = (tenantId: number, id: number): RawBuilder<number> => sql`(
+export const currentConversationId = (tenantId: number, id: number | RawBuilder<number>): RawBuilder<number> => sql`(
   with recursive f (id, depth) as (
     select ${id}::bigint, 0
     union all

@@ -164,6 +164,14 @@ export async function resolveConversation(
   return rows[0];
 }
 
+/** The ids of conversations, or of those that merges have folded them into, in the order given; ids that do not exist stay as they are. */
+export async function currentIds(db: Db, tenantId: number, ids: readonly number[]): Promise<number[]> {
+  const { rows } = await sql<{ id: number }>`
+    select ${currentConversationId(tenantId, sql`i.id`)} as id
+    from unnest(${ids}::bigint[]) with ordinality as i (id, place) order by i.place`.execute(db);
+  return rows.map(({ id }) => id);
+}
+
 /** Counts inbound messages after the one that was read, without reactions and system messages. */
 export async function countUnread(
   trx: Db,

@@ -11,7 +11,7 @@ import type { PublicConversation } from './conversation.ts';
 import { CONVERSATION_JOBS, type JobRow } from './jobs/job.ts';
 import { countOpenJobs, getJobs, insertJob } from './jobs/store.ts';
 import { checkContactFilter } from './list.ts';
-import { getConversations } from './state.sql.ts';
+import { currentIds, getConversations } from './state.sql.ts';
 import { patchFault } from './transition.ts';
 import { countMatching, lockMatching } from './update-many.sql.ts';
 
@@ -101,8 +101,10 @@ async function run(context: Context, input: UpdateConversations): Promise<Conver
       {
         run: async trx => {
           await checkChange(context, set, 'set.');
-          if ('ids' in target)
-            return changeNow(context, trx, target.ids, input, index => ['target', 'ids', `${index}`]);
+          if ('ids' in target) {
+            const ids = await currentIds(trx, tenantId, target.ids);
+            return changeNow(context, trx, ids, input, index => ['target', 'ids', `${index}`]);
+          }
           const range = { afterId: 0, maxId: Number.MAX_SAFE_INTEGER, limit: MAX_CONVERSATIONS + 1 };
           const ids = await lockMatching(trx, tenantId, target.filter, range).catch(belowTarget);
           return ids.length > MAX_CONVERSATIONS

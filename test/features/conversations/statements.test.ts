@@ -21,6 +21,7 @@ import { type PublicOwnership, reclaimThreads, writeOwners } from '../../../src/
 import { listConversations } from '../../../src/features/conversations/page.sql.ts';
 import {
   applyFolds,
+  currentIds,
   findUnanswered,
   getConversations,
   type LockedConversation,
@@ -77,6 +78,7 @@ test('conversations are described as their row type says', async () => {
     unread: 'double precision',
     waiting_since: TIME,
   });
+  expect(await describeColumns(database.url, db => currentIds(db, 1, [1]))).toEqual({ id: 'bigint' });
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => unassignSome(db, 1, 1, 1))).toEqual(CONVERSATION);
