@@ -289,9 +289,13 @@ describe('a job whose process ends', () => {
       [tenant.id],
     );
     const { job } = payloadOf(await update(idle, tenant, { target: { filter: {} }, set: { assigneeId: staff?.id } }));
-    const failing = () => Promise.reject(new Error('The database is away.'));
+    const failing = () => Promise.reject(new Error('canceling statement due to statement timeout'));
     await runJobs(resources, laneOf(tenant.id, 1, failing));
-    expect(await jobOf(idle, tenant, job.id)).toMatchObject({ isFinished: false, error: 'The database is away.' });
+    const error = 'The last batch failed, and is tried again.';
+    expect(await jobOf(idle, tenant, job.id)).toMatchObject({ isFinished: false, error });
+    expect(idle.logs).toContainEqual(
+      expect.objectContaining({ msg: 'a batch of conversations could not be updated', jobId: Number(job.databaseId) }),
+    );
     await idle.database.query('delete from staff where tenant_id = $1', [tenant.id]);
     await idle.database.query('update conversation_jobs set next_attempt_at = now() where tenant_id = $1', [tenant.id]);
     await runJobs(resources, laneOf(tenant.id, 1));

@@ -1,3 +1,4 @@
+import { CodedError } from '../../../core/errors.ts';
 import { violationOf } from '../../../database/violations.ts';
 import { type Lane, LaneLost, type TurnEnd } from '../../../lanes/lane.ts';
 import { DAY, exponentialBackoffMs, MINUTE, SECOND } from '../../../platform/clock.ts';
@@ -57,14 +58,13 @@ async function runBatch({ db, clock, signals, log }: Needs, lane: Lane): Promise
     if (!job || error instanceof LaneLost) throw error;
     const isLost = violationOf(error) !== undefined;
     const isGivenUp = isLost || job.attempts + 1 >= MAX_ATTEMPTS;
-    const reason = error instanceof Error ? error.message : String(error);
     log.error({ err: error, tenantId, jobId: job.id, isGivenUp }, 'a batch of conversations could not be updated');
     const retryMs = exponentialBackoffMs(job.attempts, { firstMs: SECOND, maxMs: 5 * MINUTE });
     await failJob(
       db.write,
       tenantId,
       job.id,
-      isLost ? 'A staff member of the update was removed.' : reason,
+      isLost ? 'A staff member of the update was removed.' : reasonOf(error, isGivenUp),
       isGivenUp ? null : retryMs,
     );
     return 'failed';
@@ -72,6 +72,14 @@ async function runBatch({ db, clock, signals, log }: Needs, lane: Lane): Promise
   if (!job) return 'empty';
   signals.send('events');
   return 'done';
+}
+
+/** The database's own words name tables and values: they are for the log. */
+function reasonOf(error: unknown, isGivenUp: boolean): string {
+  if (error instanceof CodedError) return error.message;
+  return isGivenUp
+    ? `${MAX_ATTEMPTS} attempts in a row failed. Repeat the update for the rest.`
+    : 'The last batch failed, and is tried again.';
 }
 
 /** Deletes old jobs. */
