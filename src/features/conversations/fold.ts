@@ -5,6 +5,7 @@ import { type ConversationStatus, type PublicConversation, previousState } from 
 import {
   applyFolds,
   type ConversationKey,
+  findPhoneAnswers,
   findUnanswered,
   type LockedConversation,
   lockOrInsertConversations,
@@ -69,7 +70,8 @@ export const afterInbound = (status: ConversationStatus, isReadByBot: boolean): 
   status === 'pending' && isReadByBot ? 'pending' : 'open';
 
 /**
- * Applies new inbound messages to their conversations, which the caller has locked: one update of each.
+ * Applies new inbound messages to their conversations, which the caller has locked: one update of each. A message that was answered
+ * with the phone app before its webhook arrived has been read there.
  * @returns the conversations as they are now, by id
  */
 export async function foldInbound(
@@ -80,16 +82,19 @@ export async function foldInbound(
   nowMs: number,
 ): Promise<Map<number, PublicConversation>> {
   const before = new Map(locked.map(row => [row.id, row]));
+  const late = messages.filter(one => one.id < (before.get(one.conversation_id)?.last_message_id ?? ''));
+  const answeredUpTo = await findPhoneAnswers(trx, tenantId, late);
   const folds = [...Map.groupBy(messages, one => one.conversation_id)].map(([id, ofOne]): MessageFold => {
     const toBeRead = ofOne.filter(countsAsUnread);
+    const unseen = toBeRead.filter(one => one.id > (answeredUpTo.get(id) ?? ''));
     const { status = 'open', is_with_bot: isWithBot = false } = before.get(id) ?? {};
     const isReadByBot = isWithBot && toBeRead.every(one => one.isAnswerable);
     const reopened = toBeRead.length > 0 ? afterInbound(status, isReadByBot) : status;
     return {
       ...NOTHING,
       id,
-      unread: toBeRead.length,
-      waiting_since: oldest(toBeRead.map(timeOf)),
+      unread: unseen.length,
+      waiting_since: oldest(unseen.map(timeOf)),
       last_message_id: lastOf(ofOne),
       last_activity_at: latest(ofOne.map(timeOf)),
       window_expires_at: latest(ofOne.map(one => one.window_expires_at)),

@@ -140,6 +140,22 @@ export async function findUnanswered(
   return rows;
 }
 
+/** The last answer with the phone app, or by another app, after each of some messages, by conversation. */
+export async function findPhoneAnswers(
+  trx: Db,
+  tenantId: number,
+  messages: readonly { readonly id: string; readonly conversation_id: number }[],
+): Promise<Map<number, string>> {
+  if (messages.length === 0) return new Map();
+  const { rows } = await sql<{ id: number; answer_id: string }>`
+    select i.conversation_id as id, max(m.id::text)::uuid as answer_id
+    from unnest(${messages.map(one => one.conversation_id)}::bigint[], ${messages.map(one => one.id)}::uuid[]) as i (conversation_id, message_id)
+    join messages m on m.tenant_id = ${tenantId} and m.conversation_id = i.conversation_id and m.id > i.message_id
+    where m.direction = 'outbound' and m.type not in ('reaction', 'call') and coalesce(m.author ->> 'kind', 'phone_app') = 'phone_app'
+    group by 1`.execute(trx);
+  return new Map(rows.map(row => [row.id, row.answer_id]));
+}
+
 export async function getConversations(
   db: Db,
   tenantId: number,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { payloadOf } from '../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../support/gateway.ts';
 import { type Harness, harnessFor } from '../messages/inbound/harness.ts';
 
@@ -49,4 +50,21 @@ test('an answer that arrives late makes nothing unread or waiting again', async 
   await harness.query('update conversations set unread_count = 0, waiting_since = null where tenant_id = $1');
   await tell(harness, answer('Answer', 20));
   expect(await stateOf(harness)).toEqual({ unread_count: 0, waiting_since: null, status: 'open' });
+});
+
+test('a message that arrives after the answer to it is neither unread nor waiting', async () => {
+  const harness = await harnessFor(gateway);
+  await tell(harness, message('Question', 10), answer('Answer', 30), message('Late', 20));
+  expect(await stateOf(harness)).toEqual({ unread_count: 0, waiting_since: null, status: 'open' });
+  await tell(harness, message('Reply', 40));
+  expect(await stateOf(harness)).toEqual({ unread_count: 1, waiting_since: isoAt(40), status: 'open' });
+});
+
+test('a message that arrives after a send through the gateway is unread and waits: nobody has seen it', async () => {
+  const harness = await harnessFor(gateway);
+  await tell(harness, message('Question', 10));
+  const input = { to: { phone: `+${ANA}` }, content: { text: { body: 'Hello' } } };
+  payloadOf(await gateway.mutate('sendMessage', input, 'message { status }', harness.tenant.token));
+  await tell(harness, message('Late', 20));
+  expect(await stateOf(harness)).toEqual({ unread_count: 2, waiting_since: isoAt(20), status: 'open' });
 });

@@ -22,6 +22,7 @@ import { listConversations } from '../../../src/features/conversations/page.sql.
 import {
   applyFolds,
   currentIds,
+  findPhoneAnswers,
   findUnanswered,
   getConversations,
   type LockedConversation,
@@ -77,6 +78,11 @@ test('conversations are described as their row type says', async () => {
     id: 'bigint',
     unread: 'double precision',
     waiting_since: TIME,
+  });
+  const message = { id: newId(), conversation_id: 1 };
+  expect(await describeColumns(database.url, db => findPhoneAnswers(db, 1, [message]))).toEqual({
+    id: 'bigint',
+    answer_id: 'uuid',
   });
   expect(await describeColumns(database.url, db => currentIds(db, 1, [1]))).toEqual({ id: 'bigint' });
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
