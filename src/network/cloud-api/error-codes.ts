@@ -44,7 +44,6 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131048: 'Spam rate limit hit',
     131063: 'Marketing templates are disabled',
     131064: 'Template classification violations limit',
-    132068: 'Flow is blocked',
     133010: 'Phone number not registered',
     134011: 'Payments terms of service not accepted',
     134102: 'Template unavailable for use',
@@ -60,9 +59,10 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131049: 'This message was not delivered to maintain healthy ecosystem engagement.',
     131050: 'Recipient has stopped marketing messages',
     131052: 'Media download error',
-    // Concerns only the template: other messages of the channel are not affected.
+    // Concern only the template or its flow: other messages of the channel are not affected.
     132015: 'Template is paused',
     132016: 'Template is disabled',
+    132068: 'Flow is blocked',
   },
   fix_request: {
     33: 'Parameter value is not valid',

@@ -16,6 +16,7 @@ describe('the retry class of an error code', () => {
     [131047, 'no_retry'],
     [132015, 'no_retry'],
     [132016, 'no_retry'],
+    [132068, 'no_retry'],
     [131053, 'fix_request'],
   ] as const)('%i is %s', (code, retryClass) => {
     expect(classify(code)).toBe(retryClass);

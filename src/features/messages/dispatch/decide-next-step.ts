@@ -15,6 +15,11 @@ export type NextStep =
   | { readonly kind: 'pause'; readonly reason: string };
 
 const PAIR_LIMIT = 131_056;
+/**
+ * Errors that concern one message, person or flow (cloud-api/error_codes.json, `scope`): 1 and 131000 may be due to the message itself, which
+ * would hold all others again and again. 132069: the flow of a template is throttled.
+ */
+const MESSAGE_ERRORS: ReadonlySet<number> = new Set([1, 131_000, PAIR_LIMIT, 132_069]);
 const MAX_BACKOFF_MS = 5 * MINUTE;
 const QUOTA_WAIT_MS = 10 * MINUTE;
 /** From the first attempt: the service window, after which a free-form message is useless. */
@@ -44,16 +49,18 @@ export function decideNextStep(outcome: Exclude<SendOutcome, { kind: 'withheld' 
 
 function decideRefusal(error: NetworkError, attempt: Attempt): NextStep {
   const expired = attempt.ageMs > MAX_AGE_MS;
+  const isOfMessage = MESSAGE_ERRORS.has(error.code);
   switch (error.retryClass) {
-    case 'retry_backoff':
+    case 'retry_backoff': {
       if (expired) return { kind: 'failed', error };
-      // The pair limit concerns this contact only; other limits hold the channel.
-      return error.code === PAIR_LIMIT
-        ? { kind: 'retry', afterMs: backoffMs(attempt, 4), hold: 'no' }
-        : { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };
-    case 'retry_after_wait':
+      const afterMs = backoffMs(attempt, error.code === PAIR_LIMIT ? 4 : 2);
+      return { kind: 'retry', afterMs, hold: isOfMessage ? 'no' : 'briefly' };
+    }
+    case 'retry_after_wait': {
       if (expired) return { kind: 'failed', error };
-      return { kind: 'retry', afterMs: error.retryAfterMs ?? QUOTA_WAIT_MS, hold: 'throughout' };
+      const afterMs = error.retryAfterMs ?? QUOTA_WAIT_MS;
+      return { kind: 'retry', afterMs, hold: isOfMessage ? 'no' : 'throughout' };
+    }
     case 'no_retry':
     case 'fix_request':
       return { kind: 'failed', error };

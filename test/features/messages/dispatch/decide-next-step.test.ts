@@ -20,7 +20,7 @@ test('the retry class of the network’s error code decides on a retry', () => {
   expect(decideNextStep(refused('fix_request'), attempt).kind).toBe('failed');
   expect(decideNextStep(refused('auth', 190), attempt).kind).toBe('pause');
   expect(decideNextStep(refused('pause_account', 131031), attempt).kind).toBe('pause');
-  expect(decideNextStep(refused('retry_after_wait'), attempt)).toMatchObject({
+  expect(decideNextStep(refused('retry_after_wait', 4), attempt)).toMatchObject({
     kind: 'retry',
     afterMs: 10 * MINUTE,
     hold: 'throughout',
@@ -31,6 +31,18 @@ test('the retry class of the network’s error code decides on a retry', () => {
     hold: 'no',
   });
   expect(decideNextStep({ kind: 'unsent', reason: 'r' }, { ...attempt, ageMs: DAY + 1 }).kind).toBe('failed');
+});
+
+test('an error of one message, person or flow does not hold its channel', () => {
+  const holdOf = (retryClass: RetryClass, code: number) => {
+    const step = decideNextStep(refused(retryClass, code), attempt);
+    return step.kind === 'retry' ? step.hold : step.kind;
+  };
+  for (const code of [1, 131000, 131056]) expect([code, holdOf('retry_backoff', code)]).toEqual([code, 'no']);
+  expect(holdOf('retry_after_wait', 132069)).toBe('no');
+  for (const code of [2, 130429, 131016, 133004])
+    expect([code, holdOf('retry_backoff', code)]).toEqual([code, 'briefly']);
+  for (const code of [4, 80007, 131057]) expect([code, holdOf('retry_after_wait', code)]).toEqual([code, 'throughout']);
 });
 
 test('the backoff grows with each attempt, up to five minutes plus a quarter', () => {

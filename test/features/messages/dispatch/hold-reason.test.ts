@@ -70,6 +70,27 @@ test('a quota holds the whole channel, with the error of the network', async () 
   await becomes(tenant, await send(tenant, two), 'The network asked the channel to wait: 80007');
 });
 
+test.each([
+  { errorCode: 131_000, status: 'QUEUED' },
+  { errorCode: 132_069, status: 'QUEUED' },
+  { errorCode: 132_068, status: 'FAILED' },
+])('the error $errorCode of one message holds no other messages of its channel', async ({ errorCode, status }) => {
+  const tenant = await gateway.addTenant();
+  const [one, two] = [newPhone(), newPhone()];
+  gateway.emulator.setFaults({ next: [{ errorCode, httpStatus: 400, to: one, count: 1_000 }] });
+  const state = async (id: string) => {
+    const query = 'query ($id: ID!) { message(id: $id) { status } channels { nodes { status } } }';
+    const { message, channels } = dataOf(await gateway.graphql(query, { id }, tenant.token));
+    return [message.status, channels.nodes[0].status];
+  };
+  const refused = await send(tenant, one);
+  if (status === 'QUEUED') await becomes(tenant, refused, String(errorCode));
+  else await eventually(async () => expect(await state(refused)).toEqual([status, 'ACTIVE']));
+  const other = await send(tenant, two);
+  await eventually(async () => expect((await state(other))[0]).toMatch(/SENT|DELIVERED|READ/));
+  expect(await state(refused)).toEqual([status, 'ACTIVE']);
+});
+
 test('a message whose response was lost waits for its status', async () => {
   const tenant = await gateway.addTenant();
   const to = newPhone();
