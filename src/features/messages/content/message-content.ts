@@ -1,3 +1,4 @@
+import { readTime } from '../../../network/cloud-api/webhook/reading.ts';
 import { asList, asObject, asText, type JsonObject } from '../../../platform/json.ts';
 import { FILE_KINDS, type Values } from '../../templates/sending/parameters.ts';
 import type { Rendered } from '../../templates/sending/render.ts';
@@ -144,11 +145,10 @@ function answerOf(content: JsonObject): ContentShape | undefined {
     };
   const permission = asObject(content['call_permission_reply']);
   if (!permission) return undefined;
-  const seconds = numberOf(permission['expiration_timestamp']);
   return {
     kind: 'CallPermissionContent',
     isGranted: permission['response'] === 'accept',
-    expiresAt: seconds === undefined ? null : new Date(seconds * 1_000).toISOString(),
+    expiresAt: readTime(permission['expiration_timestamp'])?.toISOString() ?? null,
   };
 }
 

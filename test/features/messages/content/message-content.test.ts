@@ -43,6 +43,11 @@ test.each<[string, MessageRow, object]>([
     { kind: 'CallPermissionContent', isGranted: true, expiresAt: '2026-09-21T14:13:20.000Z' },
   ],
   [
+    'CALL',
+    row('interactive', { call_permission_reply: { response: 'accept', expiration_timestamp: 9e15 } }),
+    { kind: 'CallPermissionContent', isGranted: true, expiresAt: null },
+  ],
+  [
     'INTERACTIVE',
     row(
       'interactive',
