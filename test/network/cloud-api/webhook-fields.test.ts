@@ -190,6 +190,19 @@ describe('a message', () => {
   });
 });
 
+/** The values of the changes that are kept because no reader knows them. */
+const keptValues = (field: string, value: object) =>
+  parseWebhook(bodyOf(field, { metadata: { phone_number_id: '1' }, ...value })).flatMap(update =>
+    update.kind === 'unhandled' ? [(update.raw as { changes: { value: unknown }[] }).changes[0]?.value] : [],
+  );
+
+test('a list that no reader knows is kept by element, in the form in which it can be read again', () => {
+  const unknown = { user_actions: [{ click_id: 'a' }, { click_id: 'b' }], mood: { is: 'good' } };
+  const kept = [{ user_actions: [{ click_id: 'a' }] }, { user_actions: [{ click_id: 'b' }] }, { mood: { is: 'good' } }];
+  expect(keptValues('messages', unknown)).toMatchObject(kept);
+  expect(keptValues('standby', { standby: unknown })).toMatchObject(kept.map(standby => ({ standby })));
+});
+
 /** Lists of a change whose elements each contain information. */
 const LISTS = ['messages', 'statuses', 'message_echoes', 'calls', 'groups', 'user_preferences', 'user_id_update'];
 

@@ -2,7 +2,7 @@ import { asList, asObject, asText } from '../../../platform/json.ts';
 import type { NetworkUpdate } from '../../updates.ts';
 import { personOf } from '../identity.ts';
 import { contactLookup } from './contacts.ts';
-import { readEcho, readMessage } from './messages.ts';
+import { readEcho, readMessage, unreadParts } from './messages.ts';
 import { type Reading, timeOf } from './reading.ts';
 import { readStatus } from './status.ts';
 
@@ -39,7 +39,11 @@ export function readStandby(reading: Reading): NetworkUpdate[] {
     ...reading,
     value: standby,
     unreadable: (list, part, reason) =>
-      reading.unreadable('standby', { contacts: standby['contacts'], [list]: [part] }, reason),
+      reading.unreadable(
+        'standby',
+        { contacts: standby['contacts'], [list]: Array.isArray(standby[list]) ? [part] : part },
+        reason,
+      ),
   };
   const contacts = contactLookup(standby['contacts']);
   const known = new Set(['contacts', 'messages', 'message_echoes', 'statuses', 'messaging_product', 'metadata']);
@@ -49,12 +53,8 @@ export function readStandby(reading: Reading): NetworkUpdate[] {
     ...asList(standby['statuses']).map(
       part => readStatus(asObject(part), contacts, inner) ?? inner.unreadable('statuses', part),
     ),
-    ...Object.entries(standby)
-      .filter(([key]) => !known.has(key))
-      .map(([key, part]) => inner.unreadable(key, part)),
-    ...Object.entries(reading.value)
-      .filter(([key]) => !['standby', 'messaging_product', 'metadata'].includes(key))
-      .map(([key, part]) => reading.unreadable(key, part)),
+    ...unreadParts(inner, known),
+    ...unreadParts(reading, new Set(['standby', 'messaging_product', 'metadata'])),
   ];
 }
 

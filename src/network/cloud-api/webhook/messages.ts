@@ -38,11 +38,11 @@ export function readMessages(reading: Reading): NetworkUpdate[] {
   ];
 }
 
-/** Keeps the keys of a change that no reader knows. */
+/** Keeps the keys of a change that no reader knows, lists by element. */
 export const unreadParts = (reading: Reading, known: ReadonlySet<string>): NetworkUpdate[] =>
   Object.entries(reading.value)
     .filter(([key]) => !known.has(key))
-    .map(([key, part]) => reading.unreadable(key, part));
+    .flatMap(([key, value]) => (Array.isArray(value) ? value : [value]).map(part => reading.unreadable(key, part)));
 
 /** The fields `smb_message_echoes` and `message_echoes`: messages that the business sent from the phone app. */
 export function readEchoes(reading: Reading): NetworkUpdate[] {

@@ -12,7 +12,7 @@ export interface Reading {
   readonly arrivedAt: Date;
   /** When the change happened, by its entry; undefined if that has no time, or an absurd one. */
   readonly changedAt: Date | undefined;
-  /** Wraps an unreadable list element in a separate change, so that it can be reprocessed. */
+  /** Wraps an unreadable list element, or the value of a key that is no list, in a separate change, so that it can be reprocessed. */
   unreadable(list: string, part: unknown, reason?: UnhandledReason): NetworkUpdate;
 }
 
