@@ -112,6 +112,10 @@ test('subject, status and participants follow the network, in any order and spel
     'group_settings_update',
     update('group_settings_update', 50, { group_subject: { text: 'No', update_successful: false } }),
   );
+  const errors = [{ code: 131_000, title: 'Something went wrong' }];
+  await harness.tell('group_lifecycle_update', update('group_delete', 55, { request_id: 'r', errors }));
+  const failed = { group_id: 'G2', subject: 'Never', errors };
+  await harness.tell('group_lifecycle_update', update('group_create', 55, failed));
   expect(await groups(harness)).toMatchObject([{ network_id: 'G1', subject: 'Trip 2', status: 'active' }]);
   expect(await participants(harness)).toEqual([`+${ANA}`]);
   await harness.tell('group_lifecycle_update', update('group_delete', 60, {}));
