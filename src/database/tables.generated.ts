@@ -212,6 +212,7 @@ export interface ChannelHealth {
   restrictions: Generated<unknown>;
   tenant_id: number;
   throughput: string | null;
+  told_at: Generated<unknown>;
   updated_at: Generated<string>;
   username: string | null;
   username_status: string | null;

@@ -4,8 +4,16 @@ import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from './channel.ts';
-import { lockHealth, writeHealth } from './health.sql.ts';
-import { type HealthChange, healthAfter, type PublicHealth, previousHealth } from './health.ts';
+import { findToldAt, lockHealth, writeHealth } from './health.sql.ts';
+import {
+  type HealthChange,
+  healthAfter,
+  newestOf,
+  type PublicHealth,
+  previousHealth,
+  type ToldAt,
+  toldAtAfter,
+} from './health.ts';
 
 /** A health update with the channels that it concerns. */
 export interface ChannelHealthUpdate {
@@ -13,7 +21,10 @@ export interface ChannelHealthUpdate {
   readonly update: Extract<NetworkUpdate, { kind: 'health' }>;
 }
 
-/** Updates the health of channels, with one event per change. Repeated changes are ignored. */
+/**
+ * Updates the health of channels, with one event per change. Repeated changes are ignored; one that a later change has overtaken is an
+ * event, and sets nothing that the later one has set.
+ */
 export async function applyHealth(
   trx: Db,
   tenantId: number,
@@ -23,7 +34,8 @@ export async function applyHealth(
   if (updates.length === 0) return;
   const channelIds = [...new Set(updates.flatMap(update => update.channels.map(({ id }) => id)))];
   const healths = new Map((await lockHealth(trx, tenantId, channelIds)).map(health => [health.channel_id, health]));
-  const changed = new Map<number, PublicHealth>();
+  const told = await findToldAt(trx, tenantId, channelIds);
+  const changed = new Map<number, PublicHealth & { readonly told_at: ToldAt }>();
   const events: NewEvent[] = [];
   for (const { channels, update } of updates) {
     for (const channel of channels) {
@@ -37,9 +49,13 @@ export async function applyHealth(
         details: update.details,
       };
       if (isRepeated(before.last_change, change, update.isTimeEstimated ?? false)) continue;
-      const health = { ...healthAfter(before, update.patch, change), updated_at: new Date(nowMs).toISOString() };
+      const toldAt = told.get(channel.id) ?? {};
+      const patch = newestOf(update.patch, toldAt, change.occurred_at);
+      const health = { ...healthAfter(before, patch, change, toldAt), updated_at: new Date(nowMs).toISOString() };
+      const told_at = toldAtAfter(toldAt, patch, change.occurred_at);
+      told.set(channel.id, told_at);
       healths.set(channel.id, health);
-      changed.set(channel.id, health);
+      changed.set(channel.id, { ...health, told_at });
       events.push({
         type: 'channel.health_changed',
         payload: { channel, health, previous: previousHealth(before, health) },

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
 import { anyOf, bigints, unnest } from '../../database/expressions.ts';
 import type { ChannelRef } from './channel.ts';
-import type { PublicHealth } from './health.ts';
+import type { PublicHealth, ToldAt } from './health.ts';
 
 /** The columns that a report may change, with their types. */
 const REPORTED = {
@@ -51,13 +51,34 @@ export async function lockHealth(trx: Db, tenantId: number, channelIds: readonly
     .execute();
 }
 
+/** By channel, of rows that `lockHealth` has locked. */
+export async function findToldAt(
+  trx: Db,
+  tenantId: number,
+  channelIds: readonly number[],
+): Promise<Map<number, ToldAt>> {
+  const rows = await trx
+    .selectFrom('channel_health')
+    .select(['channel_id', 'told_at'])
+    .$narrowType<{ told_at: ToldAt }>()
+    .where('tenant_id', '=', tenantId)
+    .where('channel_id', '=', anyOf(channelIds))
+    .execute();
+  return new Map(rows.map(row => [row.channel_id, row.told_at]));
+}
+
 const assignments = sql.raw(columns.map(column => `${column} = r.${column}`).join(', '));
 const definitions = sql.raw(columns.map(column => `${column} ${REPORTED[column]}`).join(', '));
 
-export async function writeHealth(trx: Db, tenantId: number, health: readonly PublicHealth[]): Promise<void> {
+/** @param health without `told_at`: it stays */
+export async function writeHealth(
+  trx: Db,
+  tenantId: number,
+  health: readonly (PublicHealth & { readonly told_at?: ToldAt })[],
+): Promise<void> {
   await sql`
-    update channel_health h set ${assignments}
-    from jsonb_to_recordset(${JSON.stringify(health)}::jsonb) as r (channel_id bigint, ${definitions})
+    update channel_health h set ${assignments}, told_at = coalesce(r.told_at, h.told_at)
+    from jsonb_to_recordset(${JSON.stringify(health)}::jsonb) as r (channel_id bigint, told_at jsonb, ${definitions})
     where h.tenant_id = ${tenantId} and h.channel_id = r.channel_id`.execute(trx);
 }
 

@@ -45,10 +45,42 @@ export interface HealthChange {
   readonly details: unknown;
 }
 
-/** Applies a change. A restriction replaces the earlier one of its type; expired ones are removed. */
-export function healthAfter(health: PublicHealth, patch: HealthPatch, change: HealthChange): PublicHealth {
+/** The network's times of the newest webhooks, by the property of `HealthPatch` that they set or the restriction. */
+export type ToldAt = Readonly<Record<string, string>>;
+
+const restrictionKey = (type: string): string => `restriction ${type}`;
+
+/** The part of a webhook's patch that no later one has overtaken: webhooks arrive in any order, repeated ones days later. */
+export function newestOf(patch: HealthPatch, toldAt: ToldAt, at: string): HealthPatch {
+  const isNewest = (key: string): boolean => at >= (toldAt[key] ?? '');
+  const { restrictions, ...values } = patch;
+  const isStanding = ({ type }: Restriction): boolean => isNewest(restrictionKey(type)) && isNewest('isReinstated');
+  return {
+    ...(Object.fromEntries(Object.entries(values).filter(([key]) => isNewest(key))) as HealthPatch),
+    ...(restrictions && { restrictions: restrictions.filter(isStanding) }),
+  };
+}
+
+/** @param patch what `newestOf` left */
+export function toldAtAfter(toldAt: ToldAt, { restrictions = [], ...values }: HealthPatch, at: string): ToldAt {
+  const keys = [...Object.keys(values), ...restrictions.map(({ type }) => restrictionKey(type))];
+  return { ...toldAt, ...Object.fromEntries(keys.map(key => [key, at])) };
+}
+
+/**
+ * Applies a change. A restriction replaces the earlier one of its type; expired ones are removed, and by a reinstatement those that were
+ * not told after it.
+ */
+export function healthAfter(
+  health: PublicHealth,
+  patch: HealthPatch,
+  change: HealthChange,
+  toldAt: ToldAt = {},
+): PublicHealth {
   const { messagingLimit, restrictions = [], isReinstated } = patch;
-  const current = isReinstated ? [] : health.restrictions;
+  const current = isReinstated
+    ? health.restrictions.filter(({ type }) => (toldAt[restrictionKey(type)] ?? '') > change.occurred_at)
+    : health.restrictions;
   return {
     ...health,
     ...defined({
