@@ -209,6 +209,8 @@ export type NetworkUpdate =
       readonly status?: { readonly word: string; readonly reason: string | null };
       readonly quality?: string;
       readonly category?: string;
+      /** Delivered long after the change: a later one may have arrived before. */
+      readonly isLate?: true;
     }
   | {
       /** A person's number or user id changed: both identities are the same person. */

@@ -1,3 +1,4 @@
+import { MINUTE } from '../../platform/clock.ts';
 import { asList, asObject, type JsonObject } from '../../platform/json.ts';
 import type { NetworkUpdate, WebhookChange } from '../updates.ts';
 import { readPreference, readUserIdUpdate } from './identity.ts';
@@ -16,7 +17,14 @@ type Reader = (reading: Reading) => readonly NetworkUpdate[] | undefined;
 
 const listOf = (update: NetworkUpdate | undefined): NetworkUpdate[] | undefined => update && [update];
 
-const readTemplate: Reader = ({ wabaId, field, value }) => listOf(readTemplateUpdate(wabaId, field, value));
+/** A webhook that is delivered so long after its change was repeated: later ones may have come before it. */
+const LATE_MS = MINUTE;
+
+function readTemplate({ wabaId, field, value, changedAt, arrivedAt }: Reading): NetworkUpdate[] | undefined {
+  const update = readTemplateUpdate(wabaId, field, value);
+  const isLate = changedAt !== undefined && arrivedAt.getTime() - changedAt.getTime() > LATE_MS;
+  return listOf(update && isLate ? { ...update, isLate } : update);
+}
 
 /** The readers by field. Fields of a number need its id. */
 const READERS: Readonly<Record<string, Reader>> = {

@@ -13,8 +13,8 @@ const TRANSITIONS = new Set(['REINSTATED', 'UNARCHIVED', 'PENDING_DELETION']);
 /**
  * Applies the network's template webhooks and appends the events. For one template, the last update wins.
  *
- * @returns the business accounts that need a sync: an update named an unknown template, did not contain the change, or changed a
- *   template while a sync was reading, which may have read it before
+ * @returns the business accounts that need a sync: an update named an unknown template, did not contain the change, was
+ *   late, or changed a template while a sync was reading, which may have read it before
  */
 export async function applyTemplateUpdates(
   trx: Db,
@@ -37,7 +37,8 @@ export async function applyTemplateUpdates(
   );
   const written = [...new Set(patches.map(({ waba_id }) => waba_id))];
   const running = await listRunning(trx, tenantId, written);
-  return [...new Set([...unresolved.map(({ waba_id }) => waba_id), ...running])];
+  const late = updates.flatMap(({ wabaId, isLate }) => (isLate ? [wabaId] : []));
+  return [...new Set([...unresolved.map(({ waba_id }) => waba_id), ...late, ...running])];
 }
 
 const isDeleted = ({ status }: TemplatePatch): boolean => status === 'DELETED';

@@ -39,10 +39,16 @@ const create = (name: string) =>
   });
 
 /** A webhook as the network posts it. */
-async function post(...changes: readonly (readonly [field: string, value: object])[]): Promise<void> {
+const post = (...changes: readonly (readonly [field: string, value: object])[]) => postAt(undefined, ...changes);
+
+/** @param time of the changes, in seconds */
+async function postAt(
+  time: number | undefined,
+  ...changes: readonly (readonly [field: string, value: object])[]
+): Promise<void> {
   const body = JSON.stringify({
     object: 'whatsapp_business_account',
-    entry: [{ id: tenant.wabaId, changes: changes.map(([field, value]) => ({ field, value })) }],
+    entry: [{ id: tenant.wabaId, time, changes: changes.map(([field, value]) => ({ field, value })) }],
   });
   const signature = createHmac('sha256', 'test-app-secret').update(body).digest('hex');
   const answer = await fetch(`${gateway.url}/network/cloud-api/webhook`, {
@@ -93,6 +99,15 @@ test('status, quality and category are updated by webhook, without a call to the
     expect(await gateway.database.query('select from waiting_webhooks where tenant_id = $1', [tenant.id])).toEqual([]),
   );
   expect(await told()).toHaveLength(3);
+});
+
+test('a webhook that is delivered late does not replace what the network says now', async () => {
+  await create('order');
+  await eventually(async () => expect(await templates()).toMatchObject([{ status: 'APPROVED' }]));
+  const hourAgo = Math.floor(Date.now() / 1_000) - 3_600;
+  await postAt(hourAgo, ['message_template_status_update', about('order', { event: 'PAUSED', reason: 'NONE' })]);
+  await eventually(async () => expect((await told()).at(-2)?.payload.template.status).toBe('PAUSED'));
+  expect(await templates()).toMatchObject([{ status: 'APPROVED' }]);
 });
 
 test('an unknown template is read from the network', async () => {
