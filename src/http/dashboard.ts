@@ -108,7 +108,7 @@ function lazily(path: string): () => Promise<Asset> {
 }
 
 function send(request: FastifyRequest, reply: FastifyReply, { type, etag, bodies }: Asset): FastifyReply {
-  const accepted = String(request.headers['accept-encoding'] ?? '');
+  const accepted = codingsOf(String(request.headers['accept-encoding'] ?? ''));
   const [coding, body] = bodies.find(([name]) => accepted.includes(name)) ?? bodies[bodies.length - 1] ?? [];
   // Each content coding is a different representation (RFC 9110 §8.8.3).
   const tag = coding === 'identity' ? etag : etag.replace(/"$/, `-${coding}"`);
@@ -117,6 +117,15 @@ function send(request: FastifyRequest, reply: FastifyReply, { type, etag, bodies
   if (coding !== undefined && coding !== 'identity') reply.header('content-encoding', coding);
   return reply.type(type).send(body);
 }
+
+/** The content codings that an Accept-Encoding header names, without those that it refuses by `q=0` (RFC 9110 §12.5.3). */
+const codingsOf = (accepted: string): string[] =>
+  accepted
+    .toLowerCase()
+    .split(',')
+    .map(item => item.replaceAll(/\s/g, ''))
+    .filter(item => !/;q=0(\.0*)?$/.test(item))
+    .map(item => item.replace(/;.*$/, ''));
 
 /** Allows only this origin, and pictures and media from the public one. No inline scripts or styles. */
 function policy(publicUrl: string | undefined): string {
