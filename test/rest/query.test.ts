@@ -272,6 +272,24 @@ describe('the parameters of a list', () => {
     );
   });
 
+  it('must all hold, also two for one field with the same operator', () => {
+    const [start, end] = ['2026-01-31T00:00:00.000Z', '2026-01-31T23:59:59.999Z'];
+    expect(read({ 'filter[type]': 'lead', 'filter[type][eq]': 'customer' }).filter).toEqual({
+      type: { eq: 'LEAD' },
+      and: [{ type: { eq: 'CUSTOMER' } }],
+    });
+    expect(
+      read({ 'filter[created_at]': '2026-01-31', 'filter[created_at][between]': '2026-01-01,2026-02-28' }).filter,
+    ).toEqual({
+      createdAt: { between: [start, end] },
+      and: [{ createdAt: { between: ['2026-01-01T00:00:00.000Z', '2026-02-28T23:59:59.999Z'] } }],
+    });
+    expect(read({ 'filter[type]': 'lead', 'filter[type][eq]': 'Lead' }).filter).toEqual({ type: { eq: 'LEAD' } });
+    expect(read({ 'filter[type][]': ['lead', 'customer'], 'filter[type][in]': 'lead' }).filter).toEqual({
+      type: { in: ['LEAD'] },
+    });
+  });
+
   it('give the offset of every page and size', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 1_000 }), fc.integer({ min: 1, max: 100 }), (page, size) => {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { FieldErrorList } from '../../core/errors.ts';
 import { parseDateTime } from '../../platform/date-time.ts';
 import { flagOf } from '../wire/values.ts';
@@ -96,7 +97,11 @@ export function readFilter<Input>(query: Query, filters: FiltersOf<Input>, error
     }
     const comparison = compare(operator, typeof value === 'string' ? [value] : value, kind, at, errors);
     if (isAlternatives(comparison)) and.push(...comparison.map(or => ({ or: or.map(each => ({ [name]: each })) })));
-    else if (comparison) read[name] = intersect(read[name] ?? {}, comparison);
+    else if (comparison) {
+      const both = intersect(read[name] ?? {}, comparison);
+      if (both) read[name] = both;
+      else and.push({ [name]: comparison });
+    }
     any = true;
   }
   // Names and kinds stand in a table that was checked against the input's type.
@@ -109,10 +114,16 @@ type Alternatives = readonly (readonly Comparison[])[];
 /** `Array.isArray` does not narrow a readonly array. */
 const isAlternatives = (read: Comparison | Alternatives | undefined): read is Alternatives => Array.isArray(read);
 
-/** Combines two conditions on one field. A value must be in both lists; a pattern over an enumeration is a list too. */
-function intersect(one: Comparison, other: Comparison): Comparison {
-  const within = one.in && other.in ? { in: one.in.filter(value => other.in?.includes(value)) } : {};
-  return { ...one, ...other, ...within };
+/**
+ * Combines two conditions on one field. A value must be in both lists; a pattern over an enumeration is a list too.
+ * @returns undefined if both have an operator with different values, as a filter under two spellings does
+ */
+function intersect(one: Comparison, other: Comparison): Comparison | undefined {
+  const { in: within, ...others } = { ...one, ...other };
+  for (const [operator, value] of Object.entries(others))
+    if (!isDeepStrictEqual({ ...other, ...one }[operator as keyof Comparison], value)) return undefined;
+  const common = one.in && other.in ? one.in.filter(value => other.in?.includes(value)) : within;
+  return common ? { ...others, in: common } : others;
 }
 
 function compare(
