@@ -114,12 +114,24 @@ test('faults of a campaign are named by field', async () => {
     'messages_per_second',
     'template.body.1',
   ]);
-  const two = await ask('POST', '/campaigns', {
-    name: 'A',
-    template: { name: 'notice', language: 'en' },
-    audience: { group_ids: [1], phones: ['+4915123456789'] },
-  });
-  expect(two.status).toBe(422);
+});
+
+test('an audience has exactly one field, and null is none', async () => {
+  const campaign = { name: 'A', template: { name: 'notice', language: 'en' } };
+  const phones = [newPhone()];
+  for (const audience of [{}, { group_ids: null }, { group_ids: [1], phones }]) {
+    const { status, error } = await ask('POST', '/campaigns', { ...campaign, audience });
+    expect([status, error?.details]).toEqual([
+      422,
+      { audience: ['Give exactly one of group_ids, saved_filter_id, contact_ids, phones, list_id.'] },
+    ]);
+  }
+  const audience = { group_ids: null, saved_filter_id: '', contact_ids: null, list_id: null, phones };
+  const created = await ask('POST', '/campaigns', { ...campaign, audience });
+  expect(created.status).toBe(201);
+  const path = `/campaigns/${created.data.id}`;
+  expect((await ask('PATCH', path, { audience })).status).toBe(200);
+  expect((await ask('PATCH', path, { audience: {} })).error?.details).toHaveProperty('audience');
 });
 
 test('a list is previewed without being uploaded, with faults under the names of the body', async () => {

@@ -1,9 +1,11 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
 import { selectionOf } from '../openapi/schema.ts';
 import {
+  type AddFault,
   body,
   id,
   ids,
+  isObject,
   object,
   requiredObject,
   requiredText,
@@ -38,7 +40,7 @@ import { recipientListRoutes } from './campaign-lists.ts';
 const campaignRow = campaignRowBy(time);
 const recipientRow = recipientRowBy(time);
 
-/** Exactly one field must be given. Other filters of contacts are available in GraphQL only. */
+/** Other filters of contacts are available in GraphQL only. */
 const AUDIENCE = {
   group_ids: ids({ description: 'Contacts in any of these groups.' }),
   saved_filter_id: id({ description: 'Contacts that meet this saved filter, as it is now, when the campaign starts.' }),
@@ -47,8 +49,17 @@ const AUDIENCE = {
   list_id: id({ description: 'The people of an uploaded list.' }),
 };
 
-/** The operation checks that exactly one field is given. */
-const audienceOf = (given: object): CampaignAudienceInput => camelKeys(given) as CampaignAudienceInput;
+const givenNames = (audience: object): string[] =>
+  Object.entries(audience).flatMap(([name, value]) => (value == null || value === '' ? [] : name));
+
+/** Exactly one field must be given; null is none. */
+function checkAudience({ audience }: { readonly audience?: unknown }, add: AddFault): void {
+  if (isObject(audience) && givenNames(audience).length !== 1)
+    add('audience', `Give exactly one of ${Object.keys(AUDIENCE).join(', ')}.`);
+}
+
+const audienceOf = (audience: Readonly<Record<string, unknown>>): CampaignAudienceInput =>
+  camelKeys(Object.fromEntries(givenNames(audience).map(name => [name, audience[name]]))) as CampaignAudienceInput;
 
 const SETTINGS = {
   channel_id: id(),
@@ -108,12 +119,15 @@ export const campaignRoutes: readonly Route[] = [
     path: '/campaigns',
     document: CreateCampaignDocument,
     status: 201,
-    body: body({
-      name: requiredText({ maxLength: 255 }),
-      template: requiredObject(TEMPLATE_VALUES),
-      audience: requiredObject(AUDIENCE),
-      ...SETTINGS,
-    }),
+    body: body(
+      {
+        name: requiredText({ maxLength: 255 }),
+        template: requiredObject(TEMPLATE_VALUES),
+        audience: requiredObject(AUDIENCE),
+        ...SETTINGS,
+      },
+      checkAudience,
+    ),
     answer: selectionOf('result.row'),
     example: {
       name: 'Summer sale',
@@ -132,12 +146,15 @@ export const campaignRoutes: readonly Route[] = [
     path: '/campaigns/:id',
     resource: 'Campaign',
     document: UpdateCampaignDocument,
-    body: body({
-      name: text({ maxLength: 255 }),
-      template: object(TEMPLATE_VALUES),
-      audience: object(AUDIENCE),
-      ...SETTINGS,
-    }),
+    body: body(
+      {
+        name: text({ maxLength: 255 }),
+        template: object(TEMPLATE_VALUES),
+        audience: object(AUDIENCE),
+        ...SETTINGS,
+      },
+      checkAudience,
+    ),
     answer: selectionOf('result.row'),
     example: { messages_per_second: 20 },
     errors: ['CONFLICT', 'FEATURE_NOT_AVAILABLE', 'MESSAGING_NOT_CONFIGURED'],
