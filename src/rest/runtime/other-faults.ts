@@ -24,6 +24,7 @@ export async function withOtherFaults(
 ): Promise<unknown> {
   if (!route.body || call.errors.isEmpty || !(error instanceof CodedError)) return error;
   const { body: sent } = call.request;
+  if (sent === null) return error;
   const isAnyKind = isOfUnknownKind(route.body, sent);
   for (const { path, message } of faultsOfKinds(route.body, sent)) call.errors.add(path.join('.'), message);
   const known = Object.keys(call.errors.fields);
