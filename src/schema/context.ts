@@ -78,6 +78,8 @@ export interface Replay {
   /** Set by REST, which repeats the first response verbatim and waits until it is stored. */
   readonly wantsAnswer: boolean;
   replayed: boolean;
+  /** Set when the first request with the key has yet to store its response. */
+  isRunning?: boolean;
   /** The stored REST response, if there is one. */
   answer?: unknown;
   /** The idempotency key of this request, under which REST stores its response. */

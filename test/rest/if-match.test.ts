@@ -38,6 +38,20 @@ it('If-Match: * holds for a contact that others change at the same time', async 
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
 });
 
+it('a change of a contact that still runs under the same key is a conflict, and no failed precondition', async () => {
+  const { data } = (await (await gateway.rest('POST', '/contacts', { phone: newPhone() })).json()) as {
+    data: { id: number };
+  };
+  const seen = new Set<number>();
+  for (let round = 0; round < 10; round += 1) {
+    const patch = () =>
+      gateway.rest('PATCH', `/contacts/${data.id}`, { city: `City ${round}` }, { 'idempotency-key': `round ${round}` });
+    for (const { status } of await Promise.all(Array.from({ length: 6 }, patch))) seen.add(status);
+  }
+  expect([...seen].filter(status => status !== 200 && status !== 409)).toEqual([]);
+  expect(seen).toContain(200);
+});
+
 describe('every change of one object', () => {
   const BOT = { name: 'Bot', trigger: 'any', reply: { text: { text: 'Hello' } } };
   const HOOK = { url: 'https://shop.example/hooks', events: ['contact.*'] };

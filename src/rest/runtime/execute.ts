@@ -185,7 +185,7 @@ async function respond(
 
   const meta = { requestId, nowMs: host.clock.now() };
   const [userError, ...userErrors] = userErrorsOf(data);
-  if (userError?.code === 'CONFLICT' && route.readAt) throw preconditionFailed();
+  if (userError?.code === 'CONFLICT' && route.readAt && !replay.isRunning) throw preconditionFailed();
   const outcome = errors
     ? restErrorOf(errors, plan.names)
     : userError

@@ -126,8 +126,10 @@ export async function replayOf(context: Context, key: string, row: KeyRow, keyed
   }
   let { answer } = row;
   if (context.replay.wantsAnswer && answer === null) {
-    if (await isRunning(context, key, row.age, row.result))
+    if (await isRunning(context, key, row.age, row.result)) {
+      context.replay.isRunning = true;
       throw conflict('The first request with this idempotency key is still running.');
+    }
     // It may have ended between the two reads.
     answer = (await findKey(context.db.write, tenantOf(context), key))?.answer ?? null;
   }
