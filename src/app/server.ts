@@ -8,7 +8,7 @@ import { isVerifyToken } from '../features/channels/webhook-owners.ts';
 import { openExport } from '../features/contacts/exports/open.ts';
 import { createWebhookReceiver } from '../features/inbox/receive.ts';
 import { receiveFile } from '../features/messages/content/media/receive-file.ts';
-import { rememberAnswer } from '../features/tenancy/idempotency/keys.ts';
+import { isUsedKey, rememberAnswer } from '../features/tenancy/idempotency/keys.ts';
 import { isTenant } from '../features/tenancy/tenants/find.ts';
 import { createKernel, type Kernel } from '../graphql/execution/kernel.ts';
 import { registerGraphQL } from '../graphql/transport/route.ts';
@@ -140,6 +140,7 @@ async function registerApis(
       return caller;
     },
     isTenant: slug => isTenant(resources.db.read, slug),
+    isUsedKey: ({ principal }, key) => isUsedKey(resources, principal, key),
     saveAnswer: rememberAnswer,
     receiveFile: ({ principal }, file) => receiveFile(resources, callerOf({ principal }), file),
   };

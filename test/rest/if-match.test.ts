@@ -38,6 +38,27 @@ it('If-Match: * holds for a contact that others change at the same time', async 
   expect(answers.map(({ status }) => status)).toEqual(Array.from({ length: 12 }, () => 200));
 });
 
+it('a request that is repeated with its key gets its answer, though it has changed the tag itself', async () => {
+  const HOOK = { url: 'https://shop.example/again', events: ['contact.*'] };
+  for (const [list, created, changed] of [
+    ['/contacts', { phone: newPhone() }, { city: 'Rome' }],
+    ['/groups', { name: 'Again' }, { name: 'Once' }],
+    ['/webhooks', HOOK, { description: 'Shop' }],
+  ] as const) {
+    const { data } = (await (await gateway.rest('POST', list, created)).json()) as { data: { id: number } };
+    const path = `${list}/${data.id}`;
+    const tag = (await gateway.rest('GET', path)).headers.get('etag') ?? '';
+    const patch = (body: object, key: string) =>
+      gateway.rest('PATCH', path, body, { 'if-match': tag, 'idempotency-key': key });
+    const first = await patch(changed, `again ${path}`);
+    const again = await patch(changed, `again ${path}`);
+    expect([first.status, again.status, again.headers.get('idempotency-replayed')]).toEqual([200, 200, 'true']);
+    expect(await again.text()).toBe(await first.text());
+    expect((await patch(created, `again ${path}`)).status).toBe(422);
+    expect((await patch(changed, `other ${path}`)).status).toBe(412);
+  }
+});
+
 it('a change of a contact that still runs under the same key is a conflict, and no failed precondition', async () => {
   const { data } = (await (await gateway.rest('POST', '/contacts', { phone: newPhone() })).json()) as {
     data: { id: number };

@@ -142,11 +142,12 @@ export async function execute(
 
 /**
  * Checks `If-Match` (RFC 9110 §13.1.1) against the weak tag that GET sends: the object is read as GET does. If the route has `readAt`,
- * the mutation receives the time of the object's last change, so that a concurrent change is detected.
+ * the mutation receives the time of the object's last change, so that a concurrent change is detected. A repeated request is answered by
+ * its idempotency key, because it was the first one that changed the object.
  * @throws PRECONDITION_FAILED
  */
 async function withPrecondition(
-  { host, version, route: { readAt }, call: { request } }: Exchange,
+  { host, version, route: { readAt }, call: { request, idempotencyKey } }: Exchange,
   { route, operations }: Executable,
   plan: Plan,
   caller: Caller,
@@ -161,7 +162,10 @@ async function withPrecondition(
   );
   const tags = request.headers['if-match'];
   const { etag } = errors ? {} : cacheHeaders(current.respond(data));
-  if (etag === undefined || !namesEtag(tags, etag)) throw preconditionFailed();
+  if (etag === undefined || !namesEtag(tags, etag)) {
+    if (idempotencyKey !== undefined && (await host.isUsedKey(caller, idempotencyKey))) return plan;
+    throw preconditionFailed();
+  }
   // `*` holds for each state of the object.
   if (!readAt || tags?.trim() === '*') return plan;
   const variables = plan.variables as { readonly input?: object };

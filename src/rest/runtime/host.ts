@@ -32,6 +32,8 @@ export interface RestHost {
    * @throws VALIDATION_ERROR on `field`, and every error of an upload
    */
   receiveFile(caller: Caller, file: ReceivedPart): Promise<string>;
+  /** Whether a request of the caller's tenant has used this idempotency key: a mutation with it changes nothing. */
+  isUsedKey(caller: Caller, key: string): Promise<boolean>;
   /** Stores the answer to a request with an idempotency key, to be repeated word for word. */
   saveAnswer(context: ReturnType<Kernel['createContext']>, answer: unknown): Promise<void>;
 }

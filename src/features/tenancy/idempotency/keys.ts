@@ -1,13 +1,20 @@
-import { tenantOf } from '../../../core/principal.ts';
+import { type Principal, tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
 import { type Keyed, keyOf } from './once.ts';
-import { claimKey, deleteExpiredKey, deleteExpiredKeys, saveAnswer, settleKey } from './store.ts';
+import { claimKey, deleteExpiredKey, deleteExpiredKeys, findKey, saveAnswer, settleKey } from './store.ts';
 
 /** Stores the REST response of the request that claimed the key. */
 export async function rememberAnswer(context: Context, answer: unknown): Promise<void> {
   const { key } = context.replay;
   if (key !== undefined) await saveAnswer(context.db.write, tenantOf(context), key, answer);
+}
+
+/** Whether a client's request has used this key. */
+export async function isUsedKey({ db }: Resources, principal: Principal | undefined, key: string): Promise<boolean> {
+  const stored = keyOf({ operation: 'REST', key });
+  if (principal === undefined || stored === undefined) return false;
+  return (await findKey(db.write, principal.tenant.id, stored)) !== undefined;
 }
 
 /** Replaces what a repetition of the request is answered from, once work after its transaction has ended. */

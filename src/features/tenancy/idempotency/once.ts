@@ -33,8 +33,9 @@ export const fingerprintOf = ({ secrets }: Pick<Resources, 'secrets'>, keyed: Ke
   secrets.shortLivedMac(LABEL, textOf(keyed));
 
 const LABEL = 'idempotency';
-/** The key itself is not part of the request. */
-const withoutKey = (name: string, value: unknown): unknown => (name === 'idempotencyKey' ? undefined : value);
+/** Not part of the request: the key itself, and the time of the last change, which REST reads anew for a repeated request. */
+const UNCOMPARED: ReadonlySet<string> = new Set(['idempotencyKey', 'unchangedSince']);
+const withoutKey = (name: string, value: unknown): unknown => (UNCOMPARED.has(name) ? undefined : value);
 const textOf = ({ operation, input }: Keyed): string => `${operation} ${stringify(input, withoutKey)}`;
 
 /**
