@@ -73,6 +73,23 @@ it('a change of a contact that still runs under the same key is a conflict, and 
   expect(seen).toContain(200);
 });
 
+it('a token that may not read the object is refused for that, whatever its If-Match', async () => {
+  const { data } = (await (await gateway.rest('POST', '/groups', { name: 'Unread' })).json()) as {
+    data: { id: number };
+  };
+  const token = await gateway.addToken(gateway.tenant, { scopes: ['groups:write'] });
+  const authorization = `Bearer ${token}`;
+  const changed = await gateway.rest('PATCH', `/groups/${data.id}`, { name: 'Written' }, { authorization });
+  for (const tag of ['*', changed.headers.get('etag') ?? '']) {
+    const headers = { authorization, 'if-match': tag };
+    const refused = await gateway.rest('PATCH', `/groups/${data.id}`, { name: 'Again' }, headers);
+    expect([refused.status, ((await refused.json()) as { error: object }).error]).toMatchObject([
+      403,
+      { code: 'INSUFFICIENT_SCOPE', details: { required: ['groups:read'], granted: ['groups:write'] } },
+    ]);
+  }
+});
+
 describe('every change of one object', () => {
   const BOT = { name: 'Bot', trigger: 'any', reply: { text: { text: 'Hello' } } };
   const HOOK = { url: 'https://shop.example/hooks', events: ['contact.*'] };

@@ -144,7 +144,7 @@ export async function execute(
  * Checks `If-Match` (RFC 9110 §13.1.1) against the weak tag that GET sends: the object is read as GET does. If the route has `readAt`,
  * the mutation receives the time of the object's last change, so that a concurrent change is detected. A repeated request is answered by
  * its idempotency key, because it was the first one that changed the object.
- * @throws PRECONDITION_FAILED
+ * @throws PRECONDITION_FAILED, and every error of GET
  */
 async function withPrecondition(
   { host, version, route: { readAt }, call: { request, idempotencyKey } }: Exchange,
@@ -160,8 +160,12 @@ async function withPrecondition(
     { ...current.variables },
     host.kernel.createContext(caller),
   );
+  if (errors) {
+    const { code, message, details } = restErrorOf(errors, current.names);
+    throw new CodedError(code, message, details);
+  }
   const tags = request.headers['if-match'];
-  const { etag } = errors ? {} : cacheHeaders(current.respond(data));
+  const { etag } = cacheHeaders(current.respond(data));
   if (etag === undefined || !namesEtag(tags, etag)) {
     if (idempotencyKey !== undefined && (await host.isUsedKey(caller, idempotencyKey))) return plan;
     throw preconditionFailed();
