@@ -93,6 +93,10 @@ test('a campaign is scheduled and cancelled, and an impossible transition is a c
   });
   const { id } = created.data;
   expect((await ask('POST', `/campaigns/${id}/pause`)).status).toBe(409);
+  for (const scheduled_at of ['2030-13-01T00:00:00Z', '2099-01-01', 'soon'])
+    expect((await ask('POST', `/campaigns/${id}/start`, { scheduled_at })).error?.details).toEqual({
+      scheduled_at: ['Must be a time such as 2026-12-24T09:00:00+01:00.'],
+    });
   const scheduled = await ask('POST', `/campaigns/${id}/start`, { scheduled_at: '2099-01-01T00:00:00Z' });
   expect(scheduled.data).toMatchObject({ status: 'scheduled', scheduled_at: '2099-01-01T00:00:00+00:00' });
   expect((await ask('POST', `/campaigns/${id}/cancel`)).data.status).toBe('cancelled');

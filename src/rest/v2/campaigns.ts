@@ -34,6 +34,7 @@ import {
   UpdateCampaignDocument,
 } from '../wire/documents.generated.ts';
 import { camelKeys } from '../wire/names.ts';
+import { timeField, toInstant } from '../wire/sending.ts';
 import { time } from '../wire/values.ts';
 import { recipientListRoutes } from './campaign-lists.ts';
 
@@ -206,12 +207,12 @@ export const campaignRoutes: readonly Route[] = [
     path: '/campaigns/:id/start',
     resource: 'Campaign',
     document: StartCampaignDocument,
-    body: body({ scheduled_at: text({ format: 'date-time' }) }),
+    body: body({ scheduled_at: timeField({}) }),
     answer: selectionOf('result.row'),
     example: { scheduled_at: '2030-01-31T09:00:00Z' },
     errors: ['CONFLICT', 'FEATURE_NOT_AVAILABLE', 'MESSAGING_NOT_CONFIGURED'],
-    variables: ({ call, id: key, body: given }) => ({
-      input: camelKeys({ ...given, id: key, idempotencyKey: call.idempotencyKey }),
+    variables: ({ call, id: key, body: { scheduled_at: at } }) => ({
+      input: camelKeys({ scheduled_at: at ? toInstant(at) : undefined, id: key, idempotencyKey: call.idempotencyKey }),
     }),
     respond: ({ result: { row } }) => ({ message: 'Campaign started', data: campaignRow(requireRow(row, 'Campaign')) }),
   }),

@@ -1,7 +1,7 @@
 import type { z } from 'zod';
 import type { ErrorCode } from '../../core/errors.ts';
 import { parseDateTime } from '../../platform/date-time.ts';
-import { alias, dropUndefined, file, requiredChoice, requiredText, text } from '../runtime/fields.ts';
+import { alias, dropUndefined, file, type Keywords, requiredChoice, requiredText, text } from '../runtime/fields.ts';
 import type { SentMessageFragment } from './documents.generated.ts';
 
 export const MEDIA_KINDS = { image: 'IMAGE', video: 'VIDEO', audio: 'AUDIO', document: 'DOCUMENT' } as const;
@@ -12,12 +12,14 @@ const isTime = (value: string | null | undefined): boolean =>
   value == null || value === '' || (value.trim().length > 10 && parseDateTime(value) !== undefined);
 const TIME_FAULT = 'Must be a time such as 2026-12-24T09:00:00+01:00.';
 
+/** A time that may be missing or empty. */
+export const timeField = (keywords: Keywords) => text({ ...TIME, ...keywords }).refine(isTime, TIME_FAULT);
+
 /** When to send a message. */
 export const SCHEDULED_AT = {
-  scheduled_at: text({
-    ...TIME,
+  scheduled_at: timeField({
     description: 'When to send the message, at most a year ahead; default: now. It is `queued` until then.',
-  }).refine(isTime, TIME_FAULT),
+  }),
 };
 
 /** Another time for a scheduled message. */
