@@ -89,6 +89,37 @@ test('an answer that is refused stands before what was typed after it', async ()
   expect(await draftOf(page).inputValue()).toBe('The first answer\nand more');
 });
 
+test('an answer that the gateway accepted, although the page did not learn it, is sent once, also after a reload', async () => {
+  const page = await openConversation('Answer me once');
+  await page.route('**/graphql', async route => {
+    if (route.request().postDataJSON()?.operationName !== 'SendMessage') return route.continue();
+    await route.fetch();
+    await route.abort();
+  });
+  const send = async (): Promise<void> => {
+    await draftOf(page).press('Enter');
+    await page.locator('.composer').getByRole('alert').waitFor();
+    await expect.poll(() => draftOf(page).inputValue()).toBe('Only once');
+  };
+  await draftOf(page).fill('Only once');
+  await send();
+  await page.reload();
+  await page.getByRole('log').getByText('Only once').waitFor();
+  await send();
+  await page.unrouteAll();
+  const answered = page.waitForResponse(each => each.request().postDataJSON()?.operationName === 'SendMessage');
+  await draftOf(page).press('Enter');
+  await answered;
+  // What is written later is another message, although its words are the same.
+  await draftOf(page).fill('Only once');
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  const texts = async (): Promise<unknown> =>
+    dataOf(await gateway.graphql('{ messages(first: 3) { nodes { previewText } } }')).messages.nodes.map(
+      ({ previewText }: { previewText: string }) => previewText,
+    );
+  await expect.poll(texts).toEqual(['Only once', 'Only once', 'Answer me once']);
+});
+
 test('older messages that cannot be read are asked for once, and the page says so', async () => {
   const page = await openConversation('Turn 0');
   const from = `+1415557${String(1_000 + persons)}`;

@@ -32,6 +32,8 @@ export interface ConversationDraft {
   readonly replyTo: Quoted | undefined;
   /** The last message that the writer knew: what others answered since is shown before the draft is sent. */
   readonly knownId: string | undefined;
+  /** Idempotency keys of sends whose answer was lost, by their input: the same input is sent again with its key. */
+  readonly unanswered: Readonly<Record<string, string>>;
 }
 
 type Change = Partial<ConversationDraft> | ((before: ConversationDraft) => Partial<ConversationDraft>);
@@ -43,12 +45,24 @@ export interface DraftStore {
   subscribe(listener: () => void): () => void;
 }
 
-const EMPTY: ConversationDraft = { mode: 'reply', text: '', attachments: [], replyTo: undefined, knownId: undefined };
+const EMPTY: ConversationDraft = {
+  mode: 'reply',
+  text: '',
+  attachments: [],
+  replyTo: undefined,
+  knownId: undefined,
+  unanswered: {},
+};
 const PREFIX = 'parley.drafts.';
 const FORGOTTEN = 'parley:drafts-forgotten';
 
-const isEmpty = ({ mode, text, attachments, replyTo, knownId }: ConversationDraft): boolean =>
-  mode === 'reply' && text === '' && attachments.length === 0 && replyTo === undefined && knownId === undefined;
+const isEmpty = ({ mode, text, attachments, replyTo, knownId, unanswered }: ConversationDraft): boolean =>
+  mode === 'reply' &&
+  text === '' &&
+  attachments.length === 0 &&
+  replyTo === undefined &&
+  knownId === undefined &&
+  Object.keys(unanswered).length === 0;
 
 /** Whether a draft is an answer to the person, and not empty. */
 export const isAnswer = ({ mode, text, attachments, replyTo }: ConversationDraft): boolean =>
