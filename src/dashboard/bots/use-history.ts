@@ -1,6 +1,7 @@
 import { useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { PreviewBotHistoryDocument, type PreviewBotHistoryQuery } from '../documents.generated.ts';
+import { presentTime } from '../ui/now.ts';
 
 type Part = NonNullable<PreviewBotHistoryQuery['previewBotHistory']>;
 export type TriedText = Part['answered'][number];
@@ -36,7 +37,7 @@ export function useHistory(): {
     const startedRound = ++round.current;
     setRunning(true);
     setHistory(undefined);
-    const since = new Date(Date.now() - WEEK).toISOString();
+    const since = new Date(presentTime() - WEEK).toISOString();
     const parts: Part[] = [];
     let after: string | undefined;
     let problem: string | undefined;

@@ -3,6 +3,7 @@ import { useMutation, useQuery } from 'urql';
 import { type CampaignItemFragment, CampaignPreviewedDocument, StartCampaignDocument } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { presentTime } from '../ui/now.ts';
 import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
 
 interface Props {
@@ -12,7 +13,7 @@ interface Props {
 
 /** A local time for `datetime-local`, in an hour. */
 function inAnHour(): string {
-  const date = new Date(Date.now() + 3_600_000);
+  const date = new Date(presentTime() + 3_600_000);
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 

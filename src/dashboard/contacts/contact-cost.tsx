@@ -4,6 +4,7 @@ import { ContactCostDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { moneyText } from '../texts/money.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { presentTime } from '../ui/now.ts';
 
 const YEAR_MS = 365 * 24 * 60 * 60_000;
 
@@ -12,7 +13,7 @@ export function ContactCost({ contactId }: { readonly contactId: string }) {
   const { t, language } = useTexts();
   const { can } = useAccount();
   // The start of a day, so that the same query is asked again, and cached, when the card is opened again.
-  const since = useMemo(() => `${new Date(Date.now() - YEAR_MS).toISOString().slice(0, 10)}T00:00:00.000Z`, []);
+  const since = useMemo(() => `${new Date(presentTime() - YEAR_MS).toISOString().slice(0, 10)}T00:00:00.000Z`, []);
   const [{ data }] = useQuery({
     query: ContactCostDocument,
     variables: { contactId, since, withCost: can('COSTS_READ') },

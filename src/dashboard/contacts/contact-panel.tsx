@@ -7,6 +7,7 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { presentTime } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { ContactConsent } from './contact-consent.tsx';
 import { ContactCost } from './contact-cost.tsx';
@@ -111,7 +112,7 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
               <Link href={`/inbox/${databaseId}?status=all`} className="ellipsis fact-link" dir="auto">
                 {lastMessage?.previewText ?? t('inbox.list')}
               </Link>
-              {lastActivityAt && <span className="muted small">{dates.brief(lastActivityAt, Date.now())}</span>}
+              {lastActivityAt && <span className="muted small">{dates.brief(lastActivityAt, presentTime())}</span>}
             </li>
           ))}
           {contact.conversations?.nodes.length === 0 && <li className="muted small">{t('contacts.noConversation')}</li>}

@@ -2,6 +2,7 @@ import { type FormEvent, useId, useState } from 'react';
 import { localeOf, useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
+import { presentTime } from '../ui/now.ts';
 import { type UserError, UserErrors } from '../ui/user-errors.tsx';
 
 const HOUR = 3_600_000;
@@ -33,7 +34,7 @@ interface FieldProps {
 export function TimeField({ value, onChange, windowEnd }: FieldProps) {
   const { t, language } = useTexts();
   const dates = useDates();
-  const [now] = useState(() => Date.now());
+  const [now] = useState(presentTime);
   const id = useId();
   const weekday = new Intl.DateTimeFormat(localeOf(language), { weekday: 'long' });
   const monday = atNine(daysToMonday(now), now);
@@ -101,7 +102,7 @@ interface Props {
 /** Asks when to send a message. */
 export function SendLaterDialog({ title, action, initial, windowEnd, errors, onChoose, onClose }: Props) {
   const { t } = useTexts();
-  const [value, setValue] = useState(() => localTime(initial ? Date.parse(initial) : atNine(1, Date.now())));
+  const [value, setValue] = useState(() => localTime(initial ? Date.parse(initial) : atNine(1, presentTime())));
   const submit = (event: FormEvent): void => {
     event.preventDefault();
     onChoose(new Date(value).toISOString());
@@ -140,7 +141,7 @@ export function SendLaterField({ value, onChange, windowEnd }: ToggleProps) {
         <input
           type="checkbox"
           checked={value !== ''}
-          onChange={event => onChange(event.target.checked ? localTime(atNine(1, Date.now())) : '')}
+          onChange={event => onChange(event.target.checked ? localTime(atNine(1, presentTime())) : '')}
         />
         {t('later.title')}
       </label>

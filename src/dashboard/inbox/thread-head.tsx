@@ -13,7 +13,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Avatar } from '../ui/avatar.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { useNow } from '../ui/now.ts';
+import { presentTime, useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { Colleagues } from './colleagues.tsx';
 import { useInboxCommand } from './keys.tsx';
@@ -120,7 +120,7 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
               ...[1, 4, 24].map(hours => ({
                 id: `snooze-${hours}`,
                 label: t('thread.snooze', { count: hours }),
-                onSelect: () => setStatus('SNOOZED', new Date(Date.now() + hours * HOUR).toISOString()),
+                onSelect: () => setStatus('SNOOZED', new Date(presentTime() + hours * HOUR).toISOString()),
               })),
             ]}
           />

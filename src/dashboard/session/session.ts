@@ -8,6 +8,7 @@ import {
   ViewerDocument,
 } from '../documents.generated.ts';
 import { forgetDrafts } from '../inbox/draft-store.tsx';
+import { compareClock, presentTime } from '../ui/now.ts';
 
 /** Session, as stored by the browser. */
 export interface Session {
@@ -20,6 +21,15 @@ const KEY = 'parley.session';
 
 /** The documents of this build, which the gateway accepts by their ids. */
 const documentId = (operationName: string): string | undefined => DOCUMENT_IDS[operationName];
+
+const fetchWithClock: typeof fetch = async (input, init) => {
+  const answer = await fetch(input, init);
+  compareClock(answer.headers.get('date'));
+  return answer;
+};
+
+/** What every client of the page has. */
+const OPTIONS = { url: location.origin, documentId, fetch: fetchWithClock };
 
 const LINK = /^#sign-in=(ply_\w+)$/;
 const LINK_DAYS = 30;
@@ -59,16 +69,11 @@ export function onForgotten(run: () => void): () => void {
 
 /** Opens a client for a session. A staff session is renewed with the token that it comes from. */
 export function openClient(session: Session, onConnection?: (state: 'connected' | 'closed') => void): ParleyClient {
-  const url = location.origin;
   const { token, staffId } = session;
-  if (staffId === undefined) return createClient({ url, token, documentId, ...(onConnection && { onConnection }) });
-  const owner = createClient({ url, token, documentId });
-  return createClient({
-    url,
-    token: () => staffSession(owner, staffId),
-    documentId,
-    ...(onConnection && { onConnection }),
-  });
+  const options = { ...OPTIONS, ...(onConnection && { onConnection }) };
+  if (staffId === undefined) return createClient({ ...options, token });
+  const owner = createClient({ ...OPTIONS, token });
+  return createClient({ ...options, token: () => staffSession(owner, staffId) });
 }
 
 async function staffSession(owner: ParleyClient, staffId: string): Promise<Token> {
@@ -91,10 +96,10 @@ export function takeLinkToken(): string | undefined {
  * @throws ParleyError for a link that was used already
  */
 export async function redeemLink(linkToken: string): Promise<Session> {
-  const client = createClient({ url: location.origin, token: linkToken, documentId });
+  const client = createClient({ ...OPTIONS, token: linkToken });
   const { viewer } = await client.query(ViewerDocument, {});
   if (!viewer?.scopes.includes('TOKENS_WRITE')) return { token: linkToken };
-  const lasts = new Date(Date.now() + LINK_DAYS * 86_400_000).toISOString();
+  const lasts = new Date(presentTime() + LINK_DAYS * 86_400_000).toISOString();
   const input = {
     name: `Dashboard in ${browserName()}`,
     scopes: viewer.scopes,

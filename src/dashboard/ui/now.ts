@@ -1,10 +1,27 @@
 import { useEffect, useState } from 'react';
 
+/** Less than this is the time that an answer takes, and the fraction of a second that its date lacks. */
+const SAME_MS = 10_000;
+
+let aheadMs = 0;
+
+/** Compares this computer's clock with the gateway's. @param date the header `Date` of an answer that has just arrived */
+export function compareClock(date: string | null): void {
+  const ms = Date.parse(date ?? '') - Date.now();
+  if (!Number.isNaN(ms)) aheadMs = Math.abs(ms) < SAME_MS ? 0 : ms;
+}
+
+/**
+ * The present time by the gateway's clock, because that of this computer may be wrong: what ends, and when, is decided there.
+ * Milliseconds since the epoch.
+ */
+export const presentTime = (): number => Date.now() + aheadMs;
+
 /** The present time, which advances by itself. Milliseconds since the epoch. */
 export function useNow(everyMs = 30_000): number {
-  const [now, setNow] = useState(() => Date.now());
+  const [now, setNow] = useState(presentTime);
   useEffect(() => {
-    const timer = setInterval(() => setNow(Date.now()), everyMs);
+    const timer = setInterval(() => setNow(presentTime()), everyMs);
     return () => clearInterval(timer);
   }, [everyMs]);
   return now;
