@@ -120,6 +120,31 @@ test('an answer that the gateway accepted, although the page did not learn it, i
   await expect.poll(texts).toEqual(['Only once', 'Only once', 'Answer me once']);
 });
 
+test('an answer on its way is a draft again in a page that is loaded meanwhile, and is sent once', async () => {
+  const page = await openConversation('Answer me slowly');
+  const accepted = Promise.withResolvers<void>();
+  await page.route('**/graphql', async route => {
+    if (route.request().postDataJSON()?.operationName !== 'SendMessage') return route.continue();
+    await route.fetch();
+    accepted.resolve();
+  });
+  await draftOf(page).fill('On its way');
+  await draftOf(page).press('Enter');
+  await accepted.promise;
+  await page.getByRole('log').getByText('On its way').waitFor();
+  await draftOf(page).fill('and this');
+  await page.unrouteAll();
+  await page.reload();
+  await expect.poll(() => draftOf(page).inputValue()).toBe('On its way\nand this');
+  await draftOf(page).fill('On its way');
+  const answered = page.waitForResponse(each => each.request().postDataJSON()?.operationName === 'SendMessage');
+  await draftOf(page).press('Enter');
+  expect(await (await answered).json()).toMatchObject({ extensions: { idempotencyReplayed: true } });
+  await page.reload();
+  await page.getByRole('log').getByText('On its way').waitFor();
+  expect(await draftOf(page).inputValue()).toBe('');
+});
+
 test('older messages that cannot be read are asked for once, and the page says so', async () => {
   const page = await openConversation('Turn 0');
   const from = `+1415557${String(1_000 + persons)}`;

@@ -17,7 +17,7 @@ import { ChoiceDialog } from './choice-dialog.tsx';
 import { type ComposerDialog, ComposerTools } from './composer-tools.tsx';
 import { ComposerHint, MissedAnswer, QuotedMessage, RefusedFiles } from './composer-warnings.tsx';
 import { useDraft } from './draft.ts';
-import { type Attachment, useConversationDraft } from './draft-store.tsx';
+import { type Attachment, joined, useConversationDraft } from './draft-store.tsx';
 import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
 import { SendLaterDialog } from './send-later.tsx';
@@ -106,18 +106,27 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     if (isBlocked || isEmpty || isSending || attachments.isUploading) return;
     const contents = contentsOf(body, attachments.list);
     if (contents.length === 0) return;
-    const written = attachments.list;
+    const files = filesOf(attachments.list);
+    const unsentAfter = (sent: number) => ({
+      text: contents.slice(0, sent).some(({ media }) => media?.caption === body) ? '' : body,
+      attachments: files.slice(sent),
+    });
     setSending(true);
     write('');
     attachments.clear();
     let sent = 0;
+    keep({ sending: unsentAfter(sent) });
     // One after the other: the person gets them in this order.
-    while (sent < contents.length && (await send(contents[sent] as ContentInput, { scheduledAt }))) sent += 1;
+    while (sent < contents.length && (await send(contents[sent] as ContentInput, { scheduledAt }))) {
+      sent += 1;
+      keep({ sending: unsentAfter(sent) });
+    }
+    keep({ sending: undefined });
     if (sent === contents.length) draft.quote(undefined);
     else {
-      attachments.restore(filesOf(written).slice(sent));
-      const isBodySent = contents.slice(0, sent).some(({ media }) => media?.caption === body);
-      if (!isBodySent) keep(before => ({ text: joined(body, before.text) }));
+      const unsent = unsentAfter(sent);
+      attachments.restore(unsent.attachments);
+      keep(before => ({ text: joined(unsent.text, before.text) }));
     }
     setSending(false);
   };
@@ -232,9 +241,6 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     </fieldset>
   );
 }
-
-/** A text that was not sent, before what was typed after it. */
-const joined = (unsent: string, typed: string): string => [unsent, typed].filter(Boolean).join('\n');
 
 /** The messages that a text and files become: the first file has the text as its caption. */
 function contentsOf(body: string, list: readonly Attachment[]): ContentInput[] {

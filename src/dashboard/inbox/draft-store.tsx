@@ -34,6 +34,8 @@ export interface ConversationDraft {
   readonly knownId: string | undefined;
   /** Idempotency keys of sends whose answer was lost, by their input: the same input is sent again with its key. */
   readonly unanswered: Readonly<Record<string, string>>;
+  /** What is being sent: a page that is loaded again before the gateway has answered has it in the draft. */
+  readonly sending: Pick<ConversationDraft, 'text' | 'attachments'> | undefined;
 }
 
 type Change = Partial<ConversationDraft> | ((before: ConversationDraft) => Partial<ConversationDraft>);
@@ -52,34 +54,50 @@ const EMPTY: ConversationDraft = {
   replyTo: undefined,
   knownId: undefined,
   unanswered: {},
+  sending: undefined,
 };
 const PREFIX = 'parley.drafts.';
 const FORGOTTEN = 'parley:drafts-forgotten';
 
-const isEmpty = ({ mode, text, attachments, replyTo, knownId, unanswered }: ConversationDraft): boolean =>
+const isEmpty = ({ mode, text, attachments, replyTo, knownId, unanswered, sending }: ConversationDraft): boolean =>
   mode === 'reply' &&
   text === '' &&
   attachments.length === 0 &&
   replyTo === undefined &&
   knownId === undefined &&
-  Object.keys(unanswered).length === 0;
+  Object.keys(unanswered).length === 0 &&
+  sending === undefined;
 
 /** Whether a draft is an answer to the person, and not empty. */
 export const isAnswer = ({ mode, text, attachments, replyTo }: ConversationDraft): boolean =>
   mode === 'reply' && (text.trim() !== '' || attachments.length > 0 || replyTo !== undefined);
 
 /** Uploads survive a reload, without the picture of them; what is not uploaded yet does not. */
-const storable = ({ attachments, ...draft }: ConversationDraft): ConversationDraft => ({
+const storable = ({ attachments, sending, ...draft }: ConversationDraft): ConversationDraft => ({
   ...draft,
-  attachments: attachments
+  attachments: storableFiles(attachments),
+  sending: sending && { ...sending, attachments: storableFiles(sending.attachments) },
+});
+
+const storableFiles = (attachments: readonly Attachment[]): Attachment[] =>
+  attachments
     .filter(({ mediaId }) => mediaId !== undefined)
-    .map(attachment => ({ ...attachment, previewUrl: undefined })),
+    .map(attachment => ({ ...attachment, previewUrl: undefined }));
+
+/** A text that was not sent, before what was typed after it. */
+export const joined = (unsent: string, typed: string): string => [unsent, typed].filter(Boolean).join('\n');
+
+const withUnsent = ({ sending, text, attachments, ...draft }: ConversationDraft): ConversationDraft => ({
+  ...draft,
+  text: joined(sending?.text ?? '', text),
+  attachments: [...(sending?.attachments ?? []), ...attachments],
+  sending: undefined,
 });
 
 function stored(key: string): [string, ConversationDraft][] {
   try {
     const drafts = JSON.parse(sessionStorage.getItem(key) ?? '{}') as Record<string, ConversationDraft>;
-    return Object.entries(drafts).map(([id, draft]) => [id, { ...EMPTY, ...draft }]);
+    return Object.entries(drafts).map(([id, draft]) => [id, withUnsent({ ...EMPTY, ...draft })]);
   } catch {
     return [];
   }
