@@ -5,6 +5,8 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
 
+const PNG = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAQAAAC1HAwCAAAAC0lEQVR42mP8/x8AAwMCAO+ip1sAAAAASUVORK5CYII=';
+
 let gateway: TestGateway;
 let browser: Browser;
 let persons = 0;
@@ -143,6 +145,41 @@ test('an answer on its way is a draft again in a page that is loaded meanwhile, 
   await page.reload();
   await page.getByRole('log').getByText('On its way').waitFor();
   expect(await draftOf(page).inputValue()).toBe('');
+});
+
+test('the picture of a file is freed once the file is removed or sent, or its writer signs out', async () => {
+  const page = await openConversation('Show me');
+  await page.evaluate(() => {
+    const held = new Set<string>();
+    const { createObjectURL, revokeObjectURL } = URL;
+    URL.createObjectURL = file => {
+      const url = createObjectURL(file);
+      document.documentElement.dataset['held'] = String(held.add(url).size);
+      return url;
+    };
+    URL.revokeObjectURL = url => {
+      held.delete(url);
+      document.documentElement.dataset['held'] = String(held.size);
+      revokeObjectURL(url);
+    };
+  });
+  const held = () => page.locator('html').getAttribute('data-held');
+  const buffer = Buffer.from(PNG, 'base64');
+  const add = (...names: string[]) =>
+    page
+      .locator('.composer input[type=file]')
+      .setInputFiles(names.map(name => ({ name, mimeType: 'image/png', buffer })));
+  await add('one.png', 'two.png', 'three.png');
+  await page.getByRole('button', { name: 'Remove two.png' }).click();
+  expect(await held()).toBe('2');
+  await expect.poll(() => page.locator('.attachment progress').count()).toBe(0);
+  await page.getByRole('button', { name: 'Send', exact: true }).click();
+  await expect.poll(held).toBe('0');
+  await add('four.png');
+  expect(await held()).toBe('1');
+  await page.getByRole('button', { name: 'Your account' }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await expect.poll(held).toBe('0');
 });
 
 test('older messages that cannot be read are asked for once, and the page says so', async () => {

@@ -4,7 +4,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
 import { shareOf } from '../ui/upload-share.ts';
-import { type Attachment, useConversationDraft } from './draft-store.tsx';
+import { type Attachment, releasePreview, useConversationDraft } from './draft-store.tsx';
 
 export interface Attachments {
   readonly list: readonly Attachment[];
@@ -56,7 +56,10 @@ export function useAttachments(conversationId: string): Attachments {
           );
       }
     },
-    remove: key => setList(before => before.filter(each => each.key !== key)),
+    remove(key) {
+      list.filter(each => each.key === key).forEach(releasePreview);
+      setList(before => before.filter(each => each.key !== key));
+    },
     clear: () => setList(() => []),
     restore: kept => setList(before => [...kept, ...before]),
   };

@@ -17,7 +17,7 @@ import { ChoiceDialog } from './choice-dialog.tsx';
 import { type ComposerDialog, ComposerTools } from './composer-tools.tsx';
 import { ComposerHint, MissedAnswer, QuotedMessage, RefusedFiles } from './composer-warnings.tsx';
 import { useDraft } from './draft.ts';
-import { type Attachment, joined, useConversationDraft } from './draft-store.tsx';
+import { type Attachment, joined, releasePreview, useConversationDraft } from './draft-store.tsx';
 import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
 import { SendLaterDialog } from './send-later.tsx';
@@ -118,6 +118,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     keep({ sending: unsentAfter(sent) });
     // One after the other: the person gets them in this order.
     while (sent < contents.length && (await send(contents[sent] as ContentInput, { scheduledAt }))) {
+      files.slice(sent, sent + 1).forEach(releasePreview);
       sent += 1;
       keep({ sending: unsentAfter(sent) });
     }

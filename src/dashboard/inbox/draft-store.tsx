@@ -84,6 +84,11 @@ const storableFiles = (attachments: readonly Attachment[]): Attachment[] =>
     .filter(({ mediaId }) => mediaId !== undefined)
     .map(attachment => ({ ...attachment, previewUrl: undefined }));
 
+/** Frees the memory of a picture that is shown no more. */
+export const releasePreview = ({ previewUrl }: Attachment): void => {
+  if (previewUrl !== undefined) URL.revokeObjectURL(previewUrl);
+};
+
 /** A text that was not sent, before what was typed after it. */
 export const joined = (unsent: string, typed: string): string => [unsent, typed].filter(Boolean).join('\n');
 
@@ -111,6 +116,7 @@ function createDrafts(owner: string): DraftStore {
   let isForgotten = false;
   const forget = (): void => {
     isForgotten = true;
+    for (const { attachments } of drafts.values()) attachments.forEach(releasePreview);
     drafts.clear();
   };
   window.addEventListener(FORGOTTEN, forget, { once: true });
