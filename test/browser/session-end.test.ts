@@ -128,3 +128,30 @@ test('a page whose socket alone is refused asks once whether it is signed in, an
   expect((await page.getByRole('list', { name: 'Conversations' }).boundingBox())?.x).toBeLessThan(400);
   expect(opened).toBe(2);
 });
+
+test('signing out revokes the token that a link gave to the browser, also of who acts as a person, and no other', async () => {
+  const input = { name: 'Xenia', email: 'xenia@example.com', role: 'ADMIN' };
+  payloadOf(await gateway.mutate('createStaffMember', input, 'staffMember { id }'));
+  const isAccepted = async (token: string) =>
+    (await gateway.graphql('{ viewer { scopes } }', {}, token)).errors === undefined;
+  const link = await gateway.addToken(gateway.tenant, {});
+  const { page } = await openDashboard(browser, gateway.url, undefined, { path: `/#sign-in=${link}` });
+  await page.getByRole('button', { name: 'Your account' }).click();
+  await page.getByRole('menuitemradio', { name: 'Xenia' }).click();
+  await page.getByRole('button', { name: 'Your account: Xenia' }).waitFor();
+  const { token }: { token: string } = JSON.parse((await stored(page)) ?? '');
+  expect(await isAccepted(token)).toBe(true);
+  await signOut(page);
+  await expect.poll(() => isAccepted(token)).toBe(false);
+  const typed = await gateway.addToken(gateway.tenant, {});
+  await page.getByLabel('Access token').fill(typed);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  const revoked: string[] = [];
+  page.on('request', request => {
+    if (request.postData()?.includes('RevokeDashboardToken')) revoked.push(request.url());
+  });
+  await signOut(page);
+  await page.waitForLoadState('networkidle');
+  expect(revoked).toEqual([]);
+  expect(await isAccepted(typed)).toBe(true);
+});

@@ -20,6 +20,7 @@ import {
   onForgotten,
   openClient,
   redeemLink,
+  revokeOwnToken,
   type Session,
   storedSession,
   storeSession,
@@ -88,13 +89,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     };
   }, [state]);
 
-  const token = state.step === 'open' ? state.session.token : undefined;
+  const session = state.step === 'open' ? state.session : undefined;
   const actAs = useCallback(
     (staffId: string | undefined) => {
-      if (token !== undefined)
-        setState({ step: 'opening', session: staffId === undefined ? { token } : { token, staffId } });
+      if (!session) return;
+      const { staffId: _before, ...asToken } = session;
+      setState({ step: 'opening', session: staffId === undefined ? asToken : { ...asToken, staffId } });
     },
-    [token],
+    [session],
   );
   const opened = state.step === 'open' ? state.opened : undefined;
   const leave = useCallback((client: ParleyClient | undefined) => {
@@ -120,9 +122,13 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       ...opened,
       can: (...wanted) => wanted.every(scope => scopes.has(scope)),
       actAs,
-      signOut: () => leave(opened.client),
+      signOut() {
+        leave(opened.client);
+        // Where the gateway cannot be reached, the token ends by itself.
+        if (session) revokeOwnToken(session).catch(() => undefined);
+      },
     };
-  }, [opened, actAs, leave]);
+  }, [opened, session, actAs, leave]);
   // In the language of the moment: the client and its cache outlive a change of it.
   const graphql = useMemo(
     () =>

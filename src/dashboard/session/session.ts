@@ -4,7 +4,7 @@ import { unauthorized } from '../../client/token.ts';
 import {
   CreateDashboardTokenDocument,
   CreateStaffSessionDocument,
-  RevokeLinkTokenDocument,
+  RevokeDashboardTokenDocument,
   ViewerDocument,
 } from '../documents.generated.ts';
 import { forgetDrafts } from '../inbox/draft-store.tsx';
@@ -15,6 +15,8 @@ export interface Session {
   readonly token: string;
   /** The staff member as whom the page acts; undefined: as the token itself. */
   readonly staffId?: string;
+  /** Whether a link gave the token to this browser, so that nobody else uses it. */
+  readonly isOwn?: boolean;
 }
 
 const KEY = 'parley.session';
@@ -67,6 +69,14 @@ export function onForgotten(run: () => void): () => void {
   return () => window.removeEventListener('storage', listen);
 }
 
+/** Revokes a token of this browser alone. One that was typed in may be used elsewhere, and stays. */
+export async function revokeOwnToken({ token, isOwn = false }: Session): Promise<void> {
+  if (!isOwn) return;
+  const client = createClient({ ...OPTIONS, token });
+  const { viewer } = await client.query(ViewerDocument, {});
+  if (viewer) await client.mutate(RevokeDashboardTokenDocument, { input: { id: viewer.token.id } });
+}
+
 /** Opens a client for a session. A staff session is renewed with the token that it comes from. */
 export function openClient(session: Session, onConnection?: (state: 'connected' | 'closed') => void): ParleyClient {
   const { token, staffId } = session;
@@ -108,8 +118,8 @@ export async function redeemLink(linkToken: string): Promise<Session> {
   };
   const { createAccessToken: created } = await client.mutate(CreateDashboardTokenDocument, { input });
   if (!created?.token) return { token: linkToken };
-  await client.mutate(RevokeLinkTokenDocument, { input: { id: viewer.token.id } });
-  return { token: created.token };
+  await client.mutate(RevokeDashboardTokenDocument, { input: { id: viewer.token.id } });
+  return { token: created.token, isOwn: true };
 }
 
 const browserName = (): string =>
