@@ -155,3 +155,26 @@ test('signing out revokes the token that a link gave to the browser, also of who
   expect(revoked).toEqual([]);
   expect(await isAccepted(typed)).toBe(true);
 });
+
+test('two tabs act as different people, also after a reload', async () => {
+  for (const name of ['Yara', 'Zoe']) {
+    const input = { name, email: `${name.toLowerCase()}@example.com`, role: 'AGENT' };
+    payloadOf(await gateway.mutate('createStaffMember', input, 'staffMember { id }'));
+  }
+  const { page: first } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  const second = await first.context().newPage();
+  const account = (page: Page, name: string) => page.getByRole('button', { name: `Your account: ${name}` });
+  const actAs = async (page: Page, name: string): Promise<void> => {
+    await page.getByRole('button', { name: 'Your account' }).click();
+    await page.getByRole('menuitemradio', { name }).click();
+    await account(page, name).waitFor();
+  };
+  await actAs(first, 'Yara');
+  await second.goto(gateway.url);
+  await account(second, 'Yara').waitFor();
+  await actAs(second, 'Zoe');
+  await first.reload();
+  await account(first, 'Yara').waitFor();
+  await second.reload();
+  await account(second, 'Zoe').waitFor();
+});

@@ -36,18 +36,27 @@ const OPTIONS = { url: location.origin, documentId, fetch: fetchWithClock };
 const LINK = /^#sign-in=(ply_\w+)$/;
 const LINK_DAYS = 30;
 
+/** The session of this browser, as the person that this tab chose: another tab may act as another one. */
 export function storedSession(): Session | undefined {
+  const [shared, own] = [read(localStorage), read(sessionStorage)];
+  return shared && own?.token === shared.token ? own : shared;
+}
+
+function read(storage: Storage): Session | undefined {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(KEY) ?? 'null');
+    const value: unknown = JSON.parse(storage.getItem(KEY) ?? 'null');
     return typeof value === 'object' && value !== null && 'token' in value ? (value as Session) : undefined;
   } catch {
     return undefined;
   }
 }
 
+/** New tabs begin with the session that was stored last. */
 export function storeSession(session: Session | undefined): void {
-  if (session) localStorage.setItem(KEY, JSON.stringify(session));
-  else localStorage.removeItem(KEY);
+  for (const storage of [localStorage, sessionStorage]) {
+    if (session) storage.setItem(KEY, JSON.stringify(session));
+    else storage.removeItem(KEY);
+  }
 }
 
 /** What a browser keeps when somebody signs out: it says nothing about the person or the account. */
