@@ -1,5 +1,6 @@
 import { type FormEvent, useId, useState } from 'react';
-import { localeOf, useDates } from '../texts/dates.ts';
+import { localeOf } from '../texts/date-texts.ts';
+import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { presentTime } from '../ui/now.ts';

@@ -1,6 +1,6 @@
 import { useMemo, useRef } from 'react';
 import type { LiveStatisticsQuery } from '../documents.generated.ts';
-import { localeOf } from '../texts/dates.ts';
+import { localeOf } from '../texts/date-texts.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Figure } from './figure.tsx';
 import { type PlotOptions, usePlot } from './use-plot.ts';

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef } from 'react';
 import type uPlot from 'uplot';
-import { localeOf } from '../texts/dates.ts';
+import { localeOf } from '../texts/date-texts.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Rates, STATUSES } from './rates.ts';
 import { type PlotOptions, usePlot } from './use-plot.ts';

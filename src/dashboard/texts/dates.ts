@@ -1,76 +1,9 @@
 import { useMemo } from 'react';
+import { type Dates, datesIn } from './date-texts.ts';
 import { useTexts } from './texts.tsx';
-
-const MINUTE = 60_000;
-const HOUR = 60 * MINUTE;
-const DAY = 24 * HOUR;
-
-export interface Dates {
-  /** 14:05 */
-  time(at: string): string;
-  /** 14:05:09 */
-  exact(at: string): string;
-  /** 14:05 today, Tue this week, 3 Nov before. */
-  brief(at: string, nowMs: number): string;
-  /** Today, yesterday, or the date: between the days of a thread. */
-  day(at: string, nowMs: number): string;
-  /** Today, 14:05; Tue, 24 Nov, 09:00. */
-  moment(at: string, nowMs: number): string;
-  full(at: string): string;
-  /** 1 Dec 2026: the day in UTC, in which the months of the usage are counted. */
-  utcDate(at: string): string;
-  /** 23 h, 45 min. */
-  span(ms: number): string;
-}
-
-/**
- * The reader's own variety of the language: English of Britain has 24 hours. With Latin digits, as phone numbers, ids and inputs
- * have them in every language.
- */
-export const localeOf = (language: string): string =>
-  new Intl.Locale(navigator.languages.find(tag => tag.startsWith(language)) ?? language, {
-    numberingSystem: 'latn',
-  }).toString();
 
 /** Dates and times in the language of the page. */
 export function useDates(): Dates {
   const { language } = useTexts();
-  return useMemo(() => {
-    const locale = localeOf(language);
-    const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
-    const time = of({ hour: '2-digit', minute: '2-digit' });
-    const exact = of({ hour: '2-digit', minute: '2-digit', second: '2-digit' });
-    const weekday = of({ weekday: 'short' });
-    const date = of({ day: 'numeric', month: 'short' });
-    const longDate = of({ weekday: 'long', day: 'numeric', month: 'long' });
-    const moment = of({ weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' });
-    const full = of({ dateStyle: 'medium', timeStyle: 'medium' });
-    const utcDate = of({ dateStyle: 'medium', timeZone: 'UTC' });
-    const relative = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
-    const unit = (count: number, name: 'hour' | 'minute'): string =>
-      new Intl.NumberFormat(language, { style: 'unit', unit: name, unitDisplay: 'short' }).format(count);
-    const daysAgo = (at: string, nowMs: number): number =>
-      Math.round((new Date(nowMs).setHours(0, 0, 0, 0) - new Date(at).setHours(0, 0, 0, 0)) / DAY);
-    return {
-      time: at => time.format(new Date(at)),
-      exact: at => exact.format(new Date(at)),
-      brief(at, nowMs) {
-        const days = daysAgo(at, nowMs);
-        return (days <= 0 ? time : days < 7 ? weekday : date).format(new Date(at));
-      },
-      day(at, nowMs) {
-        const days = daysAgo(at, nowMs);
-        return days === 0 || days === 1 ? relative.format(-days, 'day') : longDate.format(new Date(at));
-      },
-      moment(at, nowMs) {
-        const days = daysAgo(at, nowMs);
-        const isNear = Math.abs(days) <= 1;
-        return isNear ? `${relative.format(-days, 'day')}, ${time.format(new Date(at))}` : moment.format(new Date(at));
-      },
-      full: at => full.format(new Date(at)),
-      utcDate: at => utcDate.format(new Date(at)),
-      span: ms =>
-        ms >= HOUR ? unit(Math.floor(ms / HOUR), 'hour') : unit(Math.max(1, Math.floor(ms / MINUTE)), 'minute'),
-    };
-  }, [language]);
+  return useMemo(() => datesIn(language), [language]);
 }

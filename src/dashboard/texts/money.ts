@@ -1,4 +1,4 @@
-import { localeOf } from './dates.ts';
+import { localeOf } from './date-texts.ts';
 
 interface Money {
   /** An exact decimal number as text. */

@@ -1,4 +1,4 @@
-import { localeOf } from '../texts/dates.ts';
+import { localeOf } from '../texts/date-texts.ts';
 
 const UNITS = ['byte', 'kilobyte', 'megabyte', 'gigabyte'] as const;
 
