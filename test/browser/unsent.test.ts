@@ -182,6 +182,27 @@ test('the picture of a file is freed once the file is removed or sent, or its wr
   await expect.poll(held).toBe('0');
 });
 
+test('an answer is not sent without a file that could not be uploaded, until its writer removes it', async () => {
+  const page = await openConversation('Where is it?');
+  await page.route(
+    () => true,
+    route =>
+      route.request().method() === 'PUT'
+        ? route.fulfill({ status: 413, body: '{"error":{"message":"Too large."}}' })
+        : route.continue(),
+  );
+  const file = { name: 'map.png', mimeType: 'image/png', buffer: Buffer.from(PNG, 'base64') };
+  await page.locator('.composer input[type=file]').setInputFiles(file);
+  await page.getByText('Too large.').waitFor();
+  await draftOf(page).fill('See the map');
+  await draftOf(page).press('Enter');
+  expect(await page.getByRole('button', { name: 'Send', exact: true }).isDisabled()).toBe(true);
+  expect(await draftOf(page).inputValue()).toBe('See the map');
+  await page.getByRole('button', { name: 'Remove map.png' }).click();
+  await draftOf(page).press('Enter');
+  await page.getByRole('log').getByText('See the map').waitFor();
+});
+
 test('older messages that cannot be read are asked for once, and the page says so', async () => {
   const page = await openConversation('Turn 0');
   const from = `+1415557${String(1_000 + persons)}`;

@@ -8,7 +8,8 @@ import { type Attachment, releasePreview, useConversationDraft } from './draft-s
 
 export interface Attachments {
   readonly list: readonly Attachment[];
-  readonly isUploading: boolean;
+  /** Whether a file is not uploaded: not yet, or because it was refused. */
+  readonly isIncomplete: boolean;
   add(files: FileList): void;
   remove(key: string): void;
   clear(): void;
@@ -34,7 +35,7 @@ export function useAttachments(conversationId: string): Attachments {
     setList(before => before.map(each => (each.key === key ? { ...each, ...change } : each)));
   return {
     list,
-    isUploading: list.some(({ mediaId, problem }) => mediaId === undefined && problem === undefined),
+    isIncomplete: list.some(({ mediaId }) => mediaId === undefined),
     add(files) {
       for (const file of files) {
         const key = `${Date.now()}-${Math.random()}`;

@@ -103,7 +103,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   const submit = async (scheduledAt?: string): Promise<void> => {
     const body = text.trim();
     if (isNote) return body === '' || isSending ? undefined : note(body);
-    if (isBlocked || isEmpty || isSending || attachments.isUploading) return;
+    if (isBlocked || isEmpty || isSending || attachments.isIncomplete) return;
     const contents = contentsOf(body, attachments.list);
     if (contents.length === 0) return;
     const files = filesOf(attachments.list);
@@ -137,7 +137,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     if (!isNote && !isBlocked) attachments.add(files);
   };
   const isDragging = useFileDrop(dropArea, addFiles) && !isNote && !isBlocked;
-  const isIdle = isBlocked || isSending || attachments.isUploading || isEmpty;
+  const isIdle = isBlocked || isSending || attachments.isIncomplete || isEmpty;
   return (
     <fieldset className={`composer ${mode}${isDragging ? ' dragging' : ''}`} aria-label={t('composer.label')}>
       <fieldset className="composer-tabs" aria-label={t('composer.mode')}>
