@@ -10,7 +10,7 @@ import type { StatementObserver } from '../database/statements.ts';
 import { isUnavailable } from '../database/unavailable.ts';
 import { createEventBus } from '../events/bus.ts';
 import { createHorizon, openWriterOf } from '../events/horizon.ts';
-import { adoptLog, keepOrigin } from '../events/origin.ts';
+import { adoptLog, watchOrigin } from '../events/origin.ts';
 import { getTotals } from '../features/messages/content/media/keeping/kept.sql.ts';
 import { restartStatusWait } from '../features/messages/housekeeping.ts';
 import { readPriceTable } from '../features/messages/pricing/price-table.ts';
@@ -160,7 +160,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     };
     await bus.start();
     teardown.push(() => bus.stop());
-    teardown.push(keepOrigin(db, horizon, log));
+    teardown.push(watchOrigin(db, horizon, log));
     teardown.push(async () => {
       const timer = setTimeout(() => {
         void network.close();

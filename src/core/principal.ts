@@ -44,19 +44,20 @@ export interface Principal {
   readonly session?: StaffSession | undefined;
 }
 
-/** The caller of an operation; undefined if no token was presented. */
-export interface Caller {
+/** What knows the caller of an operation, such as its context. */
+export interface WithPrincipal {
+  /** Undefined if no token was presented. */
   readonly principal: Principal | undefined;
 }
 
 /** Returns the authenticated caller. Scopes are checked per field before; the check here narrows the type and is a safeguard. */
-export function callerOf(context: Caller): Principal {
+export function callerOf(context: WithPrincipal): Principal {
   if (!context.principal) throw unauthorized();
   return context.principal;
 }
 
 /** The tenant that every statement of the operation is restricted to. */
-export const tenantOf = (context: Caller): number => callerOf(context).tenant.id;
+export const tenantOf = (context: WithPrincipal): number => callerOf(context).tenant.id;
 
 /**
  * Requires scopes that depend on the input and therefore are not declared on a field.

@@ -27,13 +27,13 @@ function subjectOf(event: NewEvent): { readonly contactId: number | null; readon
 
 /** Appends events, in this order, in the transaction of the change they describe. @returns their ids */
 export const append = (trx: Db, tenantId: number, events: readonly NewEvent[]): Promise<readonly string[]> =>
-  appendAll(
+  appendForTenants(
     trx,
     events.map(event => ({ tenantId, event })),
   );
 
 /** Like `append`, for events of several tenants. */
-export async function appendAll(
+export async function appendForTenants(
   trx: Db,
   entries: readonly { readonly tenantId: number; readonly event: NewEvent }[],
 ): Promise<readonly string[]> {

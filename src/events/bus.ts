@@ -4,7 +4,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Metrics } from '../platform/metrics.ts';
 import type { Signals } from '../platform/signals.ts';
-import { before, type Cursor, isAfter } from './cursor.ts';
+import { type Cursor, isAfter, positionBefore } from './cursor.ts';
 import { type Facet, hasFacets } from './facets.sql.ts';
 import type { Horizon } from './horizon.ts';
 import { Interests } from './interests.ts';
@@ -147,9 +147,9 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   async function readNew(): Promise<void> {
     for (;;) {
       signalled = false;
-      const { position, seq, isQuiet } = await horizon.advance();
+      const { position, seq, isComplete } = await horizon.advance();
       const rows = seq === completeSeq ? [] : await readBelow(position);
-      if (isQuiet && rows.length < BATCH) completeSeq = seq;
+      if (isComplete && rows.length < BATCH) completeSeq = seq;
       for (const row of rows) {
         cursor = { xid: BigInt(row.xid), seq: row.seq };
         const event = { ...row, cursor };
@@ -188,8 +188,8 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
   }
 
   /**
-   * Drops payloads of tenants that erased a contact: the log, of which replays are read instead, is blank before it has that event. All
-   * of the tenant's, because a payload may name other people than its contact.
+   * Drops the buffered payloads of tenants that erased a contact, all of them, because a payload may name other people than its contact.
+   * Replays then read the log, whose payloads are blanked before it has `contact.erased`.
    */
   function forgetErased(rows: readonly ReadRow[]): void {
     const tenantIds = new Set(rows.filter(({ type }) => type === 'contact.erased').map(row => row.tenant_id));
@@ -307,7 +307,7 @@ export function createEventBus(db: Database, horizon: Horizon, signals: Signals,
     },
 
     async start() {
-      cursor = before((await horizon.advance()).position);
+      cursor = positionBefore((await horizon.advance()).position);
       bufferedSince = cursor;
       poll();
     },

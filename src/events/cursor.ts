@@ -7,7 +7,7 @@ export interface Cursor {
 export const isAfter = (a: Cursor, b: Cursor): boolean => a.xid > b.xid || (a.xid === b.xid && a.seq > b.seq);
 
 /** The position immediately before: a read after it starts with the given one. Sequence numbers start at 1. */
-export const before = ({ xid, seq }: Cursor): Cursor => ({ xid, seq: Math.max(0, seq - 1) });
+export const positionBefore = ({ xid, seq }: Cursor): Cursor => ({ xid, seq: Math.max(0, seq - 1) });
 
 /** Encodes a position for clients. @param generation of the log; a restore starts a new one and expires older cursors */
 export const encodeCursor = (cursor: Cursor, generation: number): string =>

@@ -1,7 +1,7 @@
 import { CodedError, invalid } from '../core/errors.ts';
 import { decodeGlobalId } from '../core/global-ids.ts';
 import { isUuid, timeOfId } from '../core/ids.ts';
-import { type Caller, callerOf } from '../core/principal.ts';
+import { callerOf, type WithPrincipal } from '../core/principal.ts';
 import type { Database, Db } from '../database/database.ts';
 import { closable } from '../platform/closable.ts';
 import { type EventBus, type EventFilter, type LoggedEvent, type Subscriber, SubscriberOverflow } from './bus.ts';
@@ -13,7 +13,7 @@ import { readRetention } from './retention.sql.ts';
 const PAGE = 500;
 
 /** The parts of a context needed to read and follow the log. */
-export interface FollowContext extends Caller {
+export interface FollowContext extends WithPrincipal {
   readonly db: Database;
   readonly bus: EventBus;
   readonly horizon: Horizon;

@@ -25,7 +25,7 @@ export interface Advance {
   /** Sequence number at the mark; changes with each event written, committed or not. */
   readonly seq: number;
   /** All events with sequence numbers up to `seq` are visible below `position`, or rolled back. */
-  readonly isQuiet: boolean;
+  readonly isComplete: boolean;
 }
 
 /** The database is in an older state than this process has seen: it was restored while the process ran. */
@@ -147,7 +147,7 @@ export function createHorizon(db: Db, log: Log, { warnAfterMs = WARN_AFTER_MS } 
       const next = await bound(mark);
       // Concurrent calls may finish out of order.
       if (isAfter(next, position)) position = next;
-      return { position, seq: mark.seq, isQuiet: mark.seq === endedSeq && mark.oldest === null };
+      return { position, seq: mark.seq, isComplete: mark.seq === endedSeq && mark.oldest === null };
     },
   };
 }

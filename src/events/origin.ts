@@ -46,7 +46,7 @@ export function restoredReason(facts: OriginFacts, isFromBackup: boolean): strin
  * Writes a heartbeat and checks that the database is still the one this process started with.
  * @returns a function that stops it
  */
-export function keepOrigin(db: Pick<Database, 'read' | 'write'>, horizon: Horizon, log: Log): () => Promise<void> {
+export function watchOrigin(db: Pick<Database, 'read' | 'write'>, horizon: Horizon, log: Log): () => Promise<void> {
   let running = Promise.resolve();
   let isRolledBack = false;
   let isReported = false;
@@ -78,7 +78,7 @@ export function keepOrigin(db: Pick<Database, 'read' | 'write'>, horizon: Horizo
   };
 }
 
-/** @returns why the database is not the one that wrote the log (undefined if it is), and the generation of its cursors */
+/** @returns why the database is not the one that wrote the log (undefined if it is), and the facts from which this follows */
 export async function checkOrigin({
   read,
 }: Pick<Database, 'read'>): Promise<{ readonly reason: string | undefined; readonly facts: OriginFacts }> {

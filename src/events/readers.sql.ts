@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { transactionTime } from '../database/expressions.ts';
-import { before, type Cursor } from './cursor.ts';
+import { type Cursor, positionBefore } from './cursor.ts';
 import { isAfterPosition, isBeforePosition, type LogRange } from './log.sql.ts';
 
 /** Registers a new reader at the horizon: it reads only later events. */
 export async function registerReader(db: Db, name: string, horizon: Cursor): Promise<void> {
-  const { xid, seq } = before(horizon);
+  const { xid, seq } = positionBefore(horizon);
   await db
     .insertInto('log_readers')
     .values({ name, xid: String(xid), seq })

@@ -4,7 +4,7 @@ import type { Database, Db } from '../database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { EventBus } from './bus.ts';
-import { before } from './cursor.ts';
+import { positionBefore } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
 import type { LogRange } from './log.sql.ts';
 import { findNextRange, lockReader, registerReader, saveReaderPosition } from './readers.sql.ts';
@@ -66,7 +66,7 @@ export interface RangeLimit {
   events: number;
 }
 
-/** `pauseMs` of a reader that is not needed: by so much it may be late when it is needed again. */
+/** `pauseMs` of a reader that is not needed: how late it may be once it is needed again. */
 const UNNEEDED_PAUSE_MS = 500;
 
 /**
@@ -82,7 +82,7 @@ export async function runReader(
   const { db, lanes, signals } = resources;
   while (!signal.aborted) {
     const { events } = limit;
-    // Where the range fails, this stays.
+    // Stays so if the range fails; a success sets it again below.
     limit.events = Math.max(1, Math.floor(events / REDUCTION));
     // Read before `isNeeded`: an endpoint it does not see was committed after all events below this horizon, so skipping them loses
     // nothing.
@@ -94,7 +94,7 @@ export async function runReader(
       const range = await findNextRange(trx, after, horizon, isNeeded ? events : 1);
       if (!range) return undefined;
       const woken = isNeeded ? await reader.consume(trx, range) : [];
-      await saveReaderPosition(trx, reader.name, isNeeded ? range.until : before(horizon));
+      await saveReaderPosition(trx, reader.name, isNeeded ? range.until : positionBefore(horizon));
       return { isNeeded, woken, count: range.count };
     });
     limit.events = consumed ? Math.min(BATCH, events * 2) : events;

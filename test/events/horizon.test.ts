@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDatabase, type Database } from '../../src/database/database.ts';
-import { before, type Cursor, isAfter } from '../../src/events/cursor.ts';
+import { type Cursor, isAfter, positionBefore } from '../../src/events/cursor.ts';
 import { createHorizon } from '../../src/events/horizon.ts';
 import { readAll } from '../../src/events/log.sql.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -135,7 +135,7 @@ test('8 concurrent writers (functions, savepoints, rollbacks, two-phase commits)
   const ways = room > 0 ? [...WAYS, inTwoPhases] : WAYS;
   const elsewhere = await leaveOpen(foreign);
   if (room > 0) await elsewhere.query(`prepare transaction 'elsewhere'`);
-  const start = before((await createHorizon(db.read, createLog('silent')).advance()).position);
+  const start = positionBefore((await createHorizon(db.read, createLog('silent')).advance()).position);
   let writing = true;
   let written = 0;
   const committed: string[] = [];
@@ -281,8 +281,8 @@ test('when the horizon is quiet, all events up to its sequence number are below 
     isWriting = false;
   });
   while (isWriting) {
-    const { isQuiet, seq, position } = await horizon.advance();
-    if (isQuiet) quiet.push({ seq, position });
+    const { isComplete, seq, position } = await horizon.advance();
+    if (isComplete) quiet.push({ seq, position });
   }
   await writing;
   expect(quiet.length).toBeGreaterThan(0);

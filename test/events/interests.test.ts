@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { EventType, NewEvent } from '../../src/core/events.ts';
 import { append } from '../../src/events/append.ts';
 import { createEventBus, type EventBus, type LoggedEvent, type Subscriber } from '../../src/events/bus.ts';
-import { before, type Cursor } from '../../src/events/cursor.ts';
+import { type Cursor, positionBefore } from '../../src/events/cursor.ts';
 import { createHorizon } from '../../src/events/horizon.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 
@@ -43,7 +43,7 @@ async function write(...events: NewEvent[]): Promise<void> {
 /** The current end of the log, after a further transaction, so that it is past the start of the tailer. */
 async function end(): Promise<Cursor> {
   await gateway.database.query('select pg_current_xact_id()');
-  return before((await gateway.gateway.resources.horizon.advance()).position);
+  return positionBefore((await gateway.gateway.resources.horizon.advance()).position);
 }
 
 const nameOf = (event: LoggedEvent | undefined): unknown =>

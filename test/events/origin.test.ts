@@ -9,7 +9,7 @@ import { createDatabase, type Database } from '../../src/database/database.ts';
 import { heldSince } from '../../src/database/outbox-hold.sql.ts';
 import { createHorizon } from '../../src/events/horizon.ts';
 import type { OriginFacts } from '../../src/events/origin.sql.ts';
-import { adoptLog, keepOrigin, restoredReason } from '../../src/events/origin.ts';
+import { adoptLog, restoredReason, watchOrigin } from '../../src/events/origin.ts';
 import { restoreLog } from '../../src/events/restore.ts';
 import { type EmbeddedPostgres, startEmbeddedPostgres } from '../../src/platform/embedded/postgres.ts';
 import { createLog } from '../../src/platform/log.ts';
@@ -147,7 +147,7 @@ describe('with a separate cluster', () => {
     await run('create table later (n int)');
     for (let index = 0; index < 20; index += 1) await run('insert into later values (1)');
     const horizon = createHorizon(db.read, log);
-    const stop = keepOrigin(db, horizon, log);
+    const stop = watchOrigin(db, horizon, log);
     await eventually(() => horizon.advance());
 
     await server.stop();

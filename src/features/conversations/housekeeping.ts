@@ -1,5 +1,5 @@
 import type { Db } from '../../database/database.ts';
-import { append, appendAll } from '../../events/append.ts';
+import { append, appendForTenants } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import { unassignSome, wakeDue } from './change.sql.ts';
 import { updatedEvent } from './fold.ts';
@@ -14,7 +14,7 @@ export async function wakeSnoozed({ db, clock, signals }: Pick<Resources, 'db' |
     const nowIso = new Date(clock.now()).toISOString();
     const count = await db.transaction(async trx => {
       const woken = await wakeDue(trx, nowIso, BATCH);
-      await appendAll(
+      await appendForTenants(
         trx,
         woken.flatMap(({ tenant_id: tenantId, snoozed_before, ...after }) =>
           updatedEvent({ ...after, status: 'snoozed', snoozed_until: snoozed_before }, after).map(event => ({

@@ -4,7 +4,7 @@ import { invalid } from '../../core/errors.ts';
 import type { EventType } from '../../core/events.ts';
 import { encodeGlobalId } from '../../core/global-ids.ts';
 import { callerOf } from '../../core/principal.ts';
-import { before, type Cursor, encodeCursor, isAfter } from '../../events/cursor.ts';
+import { type Cursor, encodeCursor, isAfter, positionBefore } from '../../events/cursor.ts';
 import { requirePosition } from '../../events/follow.ts';
 import { readSubjects, type SubjectRow } from '../../events/log.sql.ts';
 import { builder } from '../../schema/builder.ts';
@@ -46,7 +46,7 @@ export async function changesAfter(
   const rows = await readSubjects(context.db.read, tenant.id, pathsOf(scopes, info), start, horizon, MAX_EVENTS);
   const { keys, formerIds, end } = distinct(rows, first);
   const isComplete = end === undefined && rows.length < MAX_EVENTS;
-  const last = end ?? (isComplete ? latest(start, before(horizon)) : placeOf(rows.at(-1), start));
+  const last = end ?? (isComplete ? latest(start, positionBefore(horizon)) : placeOf(rows.at(-1), start));
   const found = await resolveNodes(builder, context, info, [...keys]);
   const rowsOf = await Promise.all(found);
   const isPresent = (row: unknown, { id }: Key): row is object =>

@@ -1,5 +1,5 @@
 import { optionalInputId } from '../../core/global-ids.ts';
-import { type Caller, tenantOf } from '../../core/principal.ts';
+import { tenantOf, type WithPrincipal } from '../../core/principal.ts';
 import { type builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
 import type { SendInput } from '../messages/send/request.ts';
 
@@ -29,7 +29,7 @@ export const otpDeliveryFields = (t: InputFields) => ({
 export const sendInputOf = <
   Input extends { readonly channelId?: string | null | undefined; readonly contactId?: string | null | undefined },
 >(
-  context: Caller,
+  context: WithPrincipal,
   input: Input,
 ): Omit<Input, 'channelId' | 'contactId'> & Pick<SendInput, 'channelId' | 'contactId'> => ({
   ...input,

@@ -1,6 +1,6 @@
 import type { Db } from '../../../database/database.ts';
 import { isOutboxHeld } from '../../../database/outbox-hold.sql.ts';
-import { appendAll } from '../../../events/append.ts';
+import { appendForTenants } from '../../../events/append.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { countSends, lockMonth } from '../../tenancy/usage/count.ts';
@@ -97,7 +97,7 @@ async function release(
     rows.map(row => ({ tenantId, row })),
   );
   const payloadOf = await payloadsOf(trx, tenantId, rows);
-  await appendAll(
+  await appendForTenants(
     trx,
     rows.map(row => ({
       tenantId,

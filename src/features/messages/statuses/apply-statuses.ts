@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
-import { appendAll } from '../../../events/append.ts';
+import { appendForTenants } from '../../../events/append.ts';
 import type { SeenRecipient, Sender } from '../../contacts/resolve-contacts.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
@@ -104,7 +104,7 @@ export async function applyToMessages(
       tenantId,
       ofTenant.map(({ row }) => row),
     );
-  await appendAll(trx, events);
+  await appendForTenants(trx, events);
   for (const [tenantId, ofTenant] of Map.groupBy(reactions, one => one.tenantId))
     await keepReactions(trx, tenantId, ofTenant);
   return { found: rows.map(({ tenantId, row }) => ({ tenantId, messageId: row.id })), settled, newIdentities };
