@@ -11,7 +11,7 @@ export interface LaneHost {
   readonly clock: Clock;
   readonly leaseMs: number;
   /** Whether other lanes of the queue wait for a slot in this process. */
-  othersWait(): boolean;
+  isSlotWanted(): boolean;
   /** The lease has expired and may still be renewed. */
   renewSoon(): void;
 }
@@ -95,8 +95,8 @@ export class HeldLane implements Lane {
     this.#endWaits(true);
   }
 
-  /** Ends `linger`. */
-  release(): void {
+  /** Ends `linger`, and with it the turn. */
+  endLinger(): void {
     if (this.isLingering) this.#endWaits(false);
   }
 
@@ -129,15 +129,15 @@ export class HeldLane implements Lane {
   }
 
   isTurnOver(): boolean {
-    return this.ageMs >= TURN_MS && this.#host.othersWait();
+    return this.ageMs >= TURN_MS && this.#host.isSlotWanted();
   }
 
   isSlotWanted(): boolean {
-    return this.#host.othersWait();
+    return this.#host.isSlotWanted();
   }
 
   async linger(ms: number): Promise<boolean> {
-    if (!this.#hasWakeUp && this.#host.othersWait()) return false;
+    if (!this.#hasWakeUp && this.#host.isSlotWanted()) return false;
     this.#lingers += 1;
     try {
       return await this.wait(ms);

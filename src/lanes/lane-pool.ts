@@ -34,7 +34,7 @@ export class LanePool {
     const lane = this.running.get(key);
     if (lane) lane.wake();
     else this.#waiting.set(key, isLocal || this.#waiting.get(key) === true);
-    if (!lane && this.isFull) this.#releaseIdle();
+    if (!lane && this.isFull) this.#endIdle();
   }
 
   /** Leaves a lane to other processes for `COOL_DOWN_MS`. */
@@ -51,7 +51,7 @@ export class LanePool {
       if (this.#isCoolingDown(key)) continue;
       next.push({ queue: this.queue.name, tenantId: tenantOfLane(this.queue, key), key, isLocal });
     }
-    if (this.#waiting.size > 0) this.#releaseIdle();
+    if (this.#waiting.size > 0) this.#endIdle();
     return next;
   }
 
@@ -61,13 +61,13 @@ export class LanePool {
     if (this.#waiting.delete(lane.key)) lane.wake();
   }
 
-  /** Releases as many idle lanes as there are lanes waiting for a slot. */
-  #releaseIdle(): void {
+  /** Ends the turns of as many idle lanes as there are lanes waiting for a slot. */
+  #endIdle(): void {
     let wanted = this.#waiting.size;
     for (const lane of this.running.values()) {
       if (wanted <= 0) return;
       if (!lane.isLingering) continue;
-      lane.release();
+      lane.endLinger();
       wanted -= 1;
     }
   }

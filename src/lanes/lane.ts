@@ -1,8 +1,8 @@
 import type { RawBuilder } from 'kysely';
 import type { Db } from '../database/database.ts';
 
-/** Identifies one turn of a process on a lane. */
-export interface LaneRef {
+/** Identifies one turn of a process on a lane: the lane, and the epoch of the claim. */
+export interface LaneTurn {
   readonly queue: string;
   /** 0 for lanes of the whole deployment. */
   readonly tenantId: number;
@@ -12,7 +12,7 @@ export interface LaneRef {
 }
 
 /** A lane that this process drains. */
-export interface Lane extends LaneRef {
+export interface Lane extends LaneTurn {
   /**
    * Whether the previous holder stopped without releasing the lane, in which case some of its network calls may be unresolved.
    */

@@ -67,6 +67,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   let pumping: Promise<void> | undefined;
   let isPumpRequested = false;
   let isPublishing = false;
+  let isClosed = false;
 
   const renewEveryMs = leaseMs / RENEWALS;
   const runningLanes = (): HeldLane[] => [...pools.values()].flatMap(pool => [...pool.running.values()]);
@@ -149,7 +150,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   const hostOf = (queue: string) => ({
     clock,
     leaseMs,
-    othersWait: () => (pools.get(queue)?.waitingCount ?? 0) > 0,
+    isSlotWanted: () => (pools.get(queue)?.waitingCount ?? 0) > 0,
     renewSoon: () => void renew(),
   });
 
@@ -250,7 +251,6 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     }, ms);
     timers.add(timer);
   }
-  let isClosed = false;
 
   return {
     wake,

@@ -4,9 +4,9 @@ import { instantOf, systemClock } from '../../src/platform/clock.ts';
 
 const LEASE_MS = 60_000;
 
-function heldLane(othersWait = false): HeldLane {
+function heldLane(isSlotWanted = false): HeldLane {
   const taken = { queue: 'outbox', tenant_id: 1, key: '1:1', epoch: 1, is_takeover: false };
-  const host = { clock: systemClock, leaseMs: LEASE_MS, othersWait: () => othersWait, renewSoon: () => undefined };
+  const host = { clock: systemClock, leaseMs: LEASE_MS, isSlotWanted: () => isSlotWanted, renewSoon: () => undefined };
   return new HeldLane(taken, instantOf(systemClock), new AbortController().signal, host);
 }
 

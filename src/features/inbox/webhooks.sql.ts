@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import type { LaneRef } from '../../lanes/lane.ts';
+import type { LaneTurn } from '../../lanes/lane.ts';
 import { type Backlog, inAccount } from '../../lanes/store/backlog.sql.ts';
 import { isHeld } from '../../lanes/store/lanes.sql.ts';
 
@@ -175,7 +175,7 @@ export async function removeProcessed(trx: Db, tenantId: number, ids: readonly s
 }
 
 /** Postpones a webhook that failed, unless another process has taken over the lane. @param failures 1 if the reason is its own, else 0 */
-export async function markFailed(db: Db, lane: LaneRef, id: string, error: string, failures: 0 | 1): Promise<void> {
+export async function markFailed(db: Db, lane: LaneTurn, id: string, error: string, failures: 0 | 1): Promise<void> {
   await sql`
     with postponed as (
       update waiting_webhooks q set attempts = n.attempts, failures = q.failures + ${failures}::integer,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Db } from '../../database/database.ts';
 import { bigints, crossTenant, texts, unnest } from '../../database/expressions.ts';
-import type { LaneRef } from '../lane.ts';
+import type { LaneTurn } from '../lane.ts';
 
 /**
  * Statements of the lane runtime. Times are read from the database's clock; processes pass durations only.
@@ -78,7 +78,7 @@ export interface ProcessLoad {
 export async function renewLanes(
   db: Db,
   process: { readonly id: string; readonly name: string; readonly slots: Readonly<Record<string, number>> },
-  lanes: readonly LaneRef[],
+  lanes: readonly LaneTurn[],
   leaseMs: number,
 ): Promise<{ readonly epochs: ReadonlySet<number>; readonly processes: readonly ProcessLoad[] }> {
   const { rows } = await sql<{ epochs: number[] | null; processes: ProcessLoad[] | null }>`
@@ -106,7 +106,7 @@ export async function renewLanes(
   return { epochs: new Set(rows[0]?.epochs), processes: rows[0]?.processes ?? [] };
 }
 
-export interface Release extends LaneRef {
+export interface Release extends LaneTurn {
   readonly pauseMs: number | undefined;
   /** The error that ended the turn, or the reason for the pause. */
   readonly error: string | undefined;
@@ -152,7 +152,7 @@ export async function findDueLanes(
 }
 
 /** A condition: the lane is still held under this epoch. For statements that write non-critical data, such as a postponement. */
-export const isHeld = ({ tenantId, queue, key, epoch }: LaneRef) => sql<boolean>`exists (
+export const isHeld = ({ tenantId, queue, key, epoch }: LaneTurn) => sql<boolean>`exists (
   select from lanes l where l.tenant_id = ${tenantId} and l.queue = ${queue} and l.key = ${key} and l.epoch = ${epoch})`;
 
 const selectHeldEpochs = compileOnce(
@@ -181,7 +181,7 @@ const selectHeldEpochs = compileOnce(
  * Returns the epochs of the lanes that are still held, without locking: for writes that are harmless if the lane is lost a moment
  * later.
  */
-export async function findHeldEpochs(db: Db, lanes: readonly LaneRef[]): Promise<ReadonlySet<number>> {
+export async function findHeldEpochs(db: Db, lanes: readonly LaneTurn[]): Promise<ReadonlySet<number>> {
   const rows = await selectHeldEpochs(
     db,
     lanes.map(lane => lane.tenantId),
@@ -196,7 +196,7 @@ export async function findHeldEpochs(db: Db, lanes: readonly LaneRef[]): Promise
  * Locks the lane's row until the transaction ends, so that no process claims it before the commit. @returns whether it is still
  * held
  */
-export async function lockLane(trx: Db, { tenantId, queue, key, epoch }: LaneRef): Promise<boolean> {
+export async function lockLane(trx: Db, { tenantId, queue, key, epoch }: LaneTurn): Promise<boolean> {
   const row = await trx
     .selectFrom('lanes')
     .select('epoch')

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import type { LaneRef } from '../../../lanes/lane.ts';
+import type { LaneTurn } from '../../../lanes/lane.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { PublicMessage } from '../message.ts';
 import { type ConsentedCategory, optedOutOf } from '../send/recipient.sql.ts';
@@ -100,7 +100,7 @@ export interface Postponed {
 }
 
 /** Writes postponements, except those of lanes that were taken over. */
-export async function postpone(db: Db, postponed: readonly (Postponed & { readonly lane: LaneRef })[]): Promise<void> {
+export async function postpone(db: Db, postponed: readonly (Postponed & { readonly lane: LaneTurn })[]): Promise<void> {
   if (postponed.length === 0) return;
   const lanes = postponed.map(row => row.lane);
   await sql`
@@ -121,7 +121,7 @@ export async function postpone(db: Db, postponed: readonly (Postponed & { readon
  * Restarts the wait for the statuses of messages that the network may have accepted, of one lane or of all: after a time in which
  * statuses could not be stored, or after a take-over.
  */
-export async function extendDoubt(db: Db, lane?: LaneRef): Promise<void> {
+export async function extendDoubt(db: Db, lane?: LaneTurn): Promise<void> {
   const inLane = lane
     ? sql`tenant_id = ${lane.tenantId} and channel_id = split_part(${lane.key}, ':', 2)::bigint`
     : sql`true`;

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, transactionTime } from '../../../database/expressions.ts';
-import type { LaneRef } from '../../../lanes/lane.ts';
+import type { LaneTurn } from '../../../lanes/lane.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import { isHeld } from '../../../lanes/store/lanes.sql.ts';
 
@@ -36,7 +36,7 @@ const NOT_RUNNING = sql`(s.run_id is null or s.lease_expires_at < now())`;
 const DUE = sql`(s.due_at <= now() or s.run_id is not null)`;
 
 /** Whether the lane is still held; true without a lane. */
-const holdsLane = (lane: LaneRef | undefined) => (lane ? isHeld(lane) : sql<boolean>`true`);
+const holdsLane = (lane: LaneTurn | undefined) => (lane ? isHeld(lane) : sql<boolean>`true`);
 
 export interface NewRun {
   readonly id: string;
@@ -44,7 +44,7 @@ export interface NewRun {
   /** Seconds until the account is due again. */
   readonly nextSeconds: number;
   /** A worker's lane: only due accounts are synced, and only while the lane is held. */
-  readonly lane: LaneRef | undefined;
+  readonly lane: LaneTurn | undefined;
 }
 
 /** Starts a run for an account unless one is active. @returns its start; undefined if it may not start */
@@ -121,7 +121,7 @@ export async function failSync(
   runId: string,
   error: string,
   waitSeconds: number | undefined,
-  lane: LaneRef | undefined,
+  lane: LaneTurn | undefined,
 ): Promise<void> {
   await db
     .updateTable('template_syncs')

@@ -2,7 +2,7 @@ import { conflict, notFound } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
-import type { Lane, LaneRef } from '../../../lanes/lane.ts';
+import type { Lane, LaneTurn } from '../../../lanes/lane.ts';
 import { NetworkCallError, type NetworkTemplate } from '../../../network/network.ts';
 import { HOUR, MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
@@ -46,7 +46,7 @@ export async function sync(
   resources: Needs,
   tenantId: number,
   account: Account,
-  lane?: Pick<Lane, keyof LaneRef | 'fence'>,
+  lane?: Pick<Lane, keyof LaneTurn | 'fence'>,
 ): Promise<SyncCounts | undefined> {
   const { config, db } = resources;
   const id = newId();

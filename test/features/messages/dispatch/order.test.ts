@@ -12,7 +12,7 @@ import {
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
-import type { LaneRef } from '../../../../src/lanes/lane.ts';
+import type { LaneTurn } from '../../../../src/lanes/lane.ts';
 import { SECOND } from '../../../../src/platform/clock.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
@@ -20,7 +20,7 @@ import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
 let gateway: TestGateway;
 let channelId: number;
-let lane: LaneRef;
+let lane: LaneTurn;
 beforeAll(async () => {
   gateway = await startGateway({ role: 'gateway', env: { PARLEY_DATABASE_POOL: '16' } });
   channelId = await number('select id from channels where tenant_id = $1', gateway.tenant.id);

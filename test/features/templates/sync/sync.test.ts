@@ -279,7 +279,7 @@ describe('concurrent syncs of one account', () => {
       const take = async () => {
         const [taken] = await claimLanes(db.write, randomUUID(), [wanted], 60_000);
         if (!taken) throw new Error('The lane is not free.');
-        const host = { clock, leaseMs: 60_000, othersWait: () => false, renewSoon: () => undefined };
+        const host = { clock, leaseMs: 60_000, isSlotWanted: () => false, renewSoon: () => undefined };
         return new HeldLane(taken, instantOf(clock), new AbortController().signal, host);
       };
       const state = () =>
