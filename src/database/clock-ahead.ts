@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { type Clock, DAY, HOUR } from '../platform/clock.ts';
 import type { Database } from './database.ts';
 
-/** Periods of retention are of days. */
+/** Small against every period of retention, all of which are in days. */
 const MAX_AHEAD_MS = HOUR;
 
 /**

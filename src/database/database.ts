@@ -56,8 +56,8 @@ const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Settings of each session. TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation:
- * the horizon of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer the role
- * has them: database/session-settings.ts.
+ * the horizon of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer they are
+ * set on the role: database/session-settings.ts.
  */
 export const SESSION_SETTINGS = {
   TimeZone: 'UTC',
@@ -111,8 +111,8 @@ export function isoTimestamp(text: string): string {
 }
 
 /**
- * An address with settings of its sessions. pg would send the options of the address instead of ours: they come before them, because of
- * two values of a setting the later one holds.
+ * Adds settings of its sessions to an address. pg sends either the `options` of the address or ours, so they are joined; ours come
+ * last, because the last value of a setting applies.
  */
 function withSettings(
   url: string,

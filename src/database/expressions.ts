@@ -14,8 +14,8 @@ export const anyIn = <Value>(query: Expression<Readonly<Record<string, Value>>>)
   sql<Value>`any(array(${query}))`;
 
 /*
- * Times are truncated to the millisecond of the columns, which would round them up as often as down: what is due now would be due half
- * a millisecond later, and a look-up right after the write would miss it.
+ * The clock is truncated to the milliseconds of the columns. They round, as often up as down: a row that is due now would be due up to
+ * half a millisecond later, and a look-up right after the write would miss it.
  */
 
 /** The database's clock, which advances within a transaction, unlike `now()`. */

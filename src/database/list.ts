@@ -89,9 +89,9 @@ export function listStatement(
     pageConditions.push(keysetSql(parameters, order, values, isReversed));
   }
   const isUnfiltered = conditions.length === 1;
-  // Of a parameter the planner assumes that it is a tenth of all rows: no plan that is kept could be as cheap as one for the value,
-  // and each page would be planned anew, which takes longer than reading it. Pages of a filter are: the best plan depends on how
-  // many rows meet it.
+  // Without a filter the limit is a literal: for a parameter, a generic plan assumes a tenth of all rows and looks so expensive that
+  // PostgreSQL plans each page anew, which takes longer than reading it. Filtered pages are planned anew on purpose, because the best
+  // plan depends on how many rows meet the filter.
   const limit = `limit ${isUnfiltered ? pageSize + 1 : parameters.add(pageSize + 1, 'int')}`;
   const offset = args.offset ? ` offset ${parameters.add(args.offset, 'int')}` : '';
   return {

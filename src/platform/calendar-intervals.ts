@@ -5,7 +5,7 @@ import { type OffsetAt, offsetsOf } from './time-zones.ts';
 export type CalendarInterval = 'hour' | 'day' | 'week' | 'month';
 
 /** The first instant at or after a local time: midnight does not exist on days on which the clock skips it. */
-function instantOf(localMs: number, offsetAt: OffsetAt): number {
+function firstInstantAt(localMs: number, offsetAt: OffsetAt): number {
   const candidates = [localMs - DAY, localMs + DAY].map(near => localMs - offsetAt(near));
   const exact = candidates.filter(ms => ms + offsetAt(ms) === localMs);
   return exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
@@ -31,26 +31,26 @@ function localStart(interval: Exclude<CalendarInterval, 'hour'>, localMs: number
 
 /**
  * Starts of the intervals that contain an instant of `[sinceMs, untilMs)`, ascending; the first may be before `sinceMs`.
- * @param most stops after so many
+ * @param limit maximum number of starts
  */
 export function intervalStarts(
   interval: CalendarInterval,
   zone: string,
   sinceMs: number,
   untilMs: number,
-  most: number,
+  limit: number,
 ): number[] {
   const offsetAt = offsetsOf(zone);
   const hourOf = (ms: number): number => Math.floor((ms + offsetAt(ms)) / HOUR) * HOUR - offsetAt(ms);
   const starts: number[] = [];
   let local = interval === 'hour' ? 0 : localStart(interval, sinceMs + offsetAt(sinceMs), 0);
-  let start = interval === 'hour' ? hourOf(sinceMs) : instantOf(local, offsetAt);
-  while (start < untilMs && starts.length < most) {
+  let start = interval === 'hour' ? hourOf(sinceMs) : firstInstantAt(local, offsetAt);
+  while (start < untilMs && starts.length < limit) {
     starts.push(start);
     if (interval === 'hour') start = hourOf(start + HOUR);
     else {
       local = localStart(interval, local, 1);
-      start = instantOf(local, offsetAt);
+      start = firstInstantAt(local, offsetAt);
     }
   }
   return starts;

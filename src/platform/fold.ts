@@ -1,9 +1,9 @@
 /**
  * Normalises a text for comparison: removes case, diacritics, punctuation and repeated spaces. Combining marks that are letters of
  * their script (vowels of Hindi or Thai) stay.
- * @example foldWord(' ¡ARRÊT! ') // 'arret'
+ * @example foldText(' ¡ARRÊT! ') // 'arret'
  */
-export const foldWord = (text: string): string =>
+export const foldText = (text: string): string =>
   text
     .normalize('NFKD')
     // Upper case first: it makes SS of ß, as people type it in capitals.

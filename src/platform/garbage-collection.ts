@@ -5,11 +5,11 @@ import { MINUTE, SECOND } from './clock.ts';
 
 const EVERY_BYTES = 8 * 1024 * 1024;
 const IDLE_CHECK_MS = 10 * SECOND;
-/** Checks of the first minute: what is released then is the start's. */
+/** Checks of the first minute, after one of which the memory of the start is released. */
 const START_CHECKS = 6;
-/** Consecutive idle checks before what requests have left behind is released. */
+/** Consecutive idle checks before the memory of earlier requests is released. */
 const IDLE_CHECKS = (10 * MINUTE) / IDLE_CHECK_MS;
-/** Share of its time in which the event loop of an idle process is busy at most: `serve` without requests needs 0.01 to 0.04. */
+/** A process is idle while its event loop is busy for at most this share of the time: `serve` without requests needs 0.01 to 0.04. */
 const IDLE_UTILIZATION = 0.1;
 
 type Collect = (options: { readonly type: 'minor' | 'major'; readonly flavor?: 'last-resort' }) => void;
@@ -45,14 +45,14 @@ export function createMinorCollector(): (bytes: number) => void {
 
 /**
  * Returns memory to the system once after the start, as soon as the process is idle, and once after each busy time, when it has been
- * idle for ten minutes: a pause of 170 to 190 ms on slow cores. A full collection also costs the code that V8 has optimized for
+ * idle for ten minutes: a pause of 170 to 190 ms on slow cores. A full collection also discards code that V8 has optimized for kinds of
  * objects of which none is left: lists take three times the CPU in the first second after it, and twice in the next two. Therefore
- * pauses between requests cause none here.
+ * shorter pauses between requests cause no collection.
  *
  * V8's memory reducer collects after eight seconds in which little was allocated, unless the young generation is as large as after the
- * start (up to 60 MB): then never. Do not change its flags at run time: `--memory-reducer-gc-count` crashes a process that has begun
- * one, and its delay is read at the start. A limit of the young generation makes lists a third slower: what requests in progress need
- * gets promoted to the old generation.
+ * start (up to 60 MB), in which case it never does. Do not change its flags at run time: `--memory-reducer-gc-count` crashes a process that has begun
+ * one, and its delay is read at the start. A limit of the young generation makes lists a third slower, because objects of requests in
+ * progress are promoted to the old generation.
  *
  * @returns a function that ends the checks
  */

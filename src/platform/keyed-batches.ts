@@ -1,4 +1,4 @@
-import { SemaphoreTimeout } from './keyed-semaphore.ts';
+import { QueueOverload } from './keyed-semaphore.ts';
 
 export interface BatchOptions {
   /** Maximum number of items in a batch. */
@@ -56,7 +56,7 @@ export class KeyedBatches {
   /**
    * @param work processes a batch, and must be the same for all items of a key; returns a result for each item, in their order. If it
    *   fails, so do all items of the batch
-   * @throws SemaphoreTimeout if too many items wait
+   * @throws QueueOverload if too many items wait
    */
   run<Item, Result>(
     key: string,
@@ -66,7 +66,7 @@ export class KeyedBatches {
     const state = this.#keys.get(key) ?? newState();
     this.#keys.set(key, state);
     if (state.waiting.length >= this.#options.maxWaiting)
-      throw new SemaphoreTimeout(`The queue is full: ${this.#options.maxWaiting} items are waiting.`);
+      throw new QueueOverload(`The queue is full: ${this.#options.maxWaiting} items are waiting.`);
     const result = new Promise<Result>((resolve, reject) => {
       state.waiting.push({ item, resolve, reject });
     });

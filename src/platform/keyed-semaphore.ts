@@ -1,6 +1,6 @@
 /** Thrown if too many tasks wait for a key, or a task is not started in time. */
-export class SemaphoreTimeout extends Error {
-  override readonly name = 'SemaphoreTimeout';
+export class QueueOverload extends Error {
+  override readonly name = 'QueueOverload';
 }
 
 export interface SemaphoreOptions {
@@ -29,7 +29,7 @@ export class KeyedSemaphore {
     this.#options = options;
   }
 
-  /** Runs `work` when a slot of the key is free. @throws SemaphoreTimeout if too many tasks wait or the timeout passes */
+  /** Runs `work` when a slot of the key is free. @throws QueueOverload if too many tasks wait or the timeout passes */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     const state = this.#keys.get(key) ?? { running: 0, waiting: new Set() };
     this.#keys.set(key, state);
@@ -48,7 +48,7 @@ export class KeyedSemaphore {
 
   #wait({ waiting }: KeyState): Promise<void> {
     const { maxWaiting, timeoutMs } = this.#options;
-    if (waiting.size >= maxWaiting) throw new SemaphoreTimeout(`The queue is full: ${maxWaiting} tasks are waiting.`);
+    if (waiting.size >= maxWaiting) throw new QueueOverload(`The queue is full: ${maxWaiting} tasks are waiting.`);
     return new Promise((resolve, reject) => {
       const begin = (): void => {
         clearTimeout(timer);
@@ -57,7 +57,7 @@ export class KeyedSemaphore {
       };
       const timer = setTimeout(() => {
         waiting.delete(begin);
-        reject(new SemaphoreTimeout(`The task was not started within ${timeoutMs} ms.`));
+        reject(new QueueOverload(`The task was not started within ${timeoutMs} ms.`));
       }, timeoutMs);
       waiting.add(begin);
     });

@@ -4,13 +4,13 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry
 export interface Metrics {
   readonly registry: Registry;
   readonly httpDuration: Histogram<'route' | 'method' | 'status'>;
-  readonly messagesSettled: Counter<'outcome'>;
+  readonly messageAttempts: Counter<'outcome'>;
   readonly webhooksReceived: Counter<'outcome'>;
   readonly changesUnhandled: Counter<'field' | 'reason'>;
   readonly webhookAttempts: Counter<'outcome'>;
   readonly webhookLag: Histogram;
   readonly integrationRequests: Counter<'outcome'>;
-  readonly integrationOutcomes: Counter<'outcome'>;
+  readonly integrationDeliveries: Counter<'outcome'>;
   readonly eventsRead: Counter;
   readonly subscribers: Gauge;
   readonly deprecatedFields: Counter<'field'>;
@@ -19,8 +19,8 @@ export interface Metrics {
 }
 
 /**
- * Metrics of the process itself: created with the first gateway of it. prom-client cannot stop what it observes them with, which
- * would keep each stopped gateway in memory, with a timer of 10 ms.
+ * Metrics of the process itself (CPU, memory, event loop), created once for all gateways of the process: prom-client cannot stop its
+ * observers, which run a timer of 10 ms and would keep each stopped gateway in memory.
  */
 let ofProcess: Registry | undefined;
 
@@ -45,7 +45,7 @@ export function createMetrics(): Metrics {
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,
     }),
-    messagesSettled: new Counter({
+    messageAttempts: new Counter({
       name: 'parley_messages_attempted_total',
       help: 'Attempts to send a message, by outcome.',
       labelNames: ['outcome'],
@@ -81,7 +81,7 @@ export function createMetrics(): Metrics {
       labelNames: ['outcome'],
       registers,
     }),
-    integrationOutcomes: new Counter({
+    integrationDeliveries: new Counter({
       name: 'parley_integration_deliveries_total',
       help: 'Payloads from shops, by outcome.',
       labelNames: ['outcome'],

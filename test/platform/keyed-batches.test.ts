@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { KeyedBatches } from '../../src/platform/keyed-batches.ts';
-import { SemaphoreTimeout } from '../../src/platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../src/platform/keyed-semaphore.ts';
 
 /** Runs items in batches, which it notes. */
 function collector(batches: KeyedBatches) {
@@ -35,7 +35,7 @@ describe('without a spacing', () => {
   test('more items than may wait are refused', () => {
     const { run } = collector(new KeyedBatches({ maxSize: 10, maxRunning: 1, maxWaiting: 1 }));
     void run(1);
-    expect(() => run(2)).toThrow(SemaphoreTimeout);
+    expect(() => run(2)).toThrow(QueueOverload);
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KeyedSemaphore, SemaphoreTimeout } from '../../src/platform/keyed-semaphore.ts';
+import { KeyedSemaphore, QueueOverload } from '../../src/platform/keyed-semaphore.ts';
 
 const options = { concurrency: 2, maxWaiting: 3, timeoutMs: 60_000 };
 
@@ -37,8 +37,8 @@ test('a task is rejected if the queue is full or its timeout passes', async () =
   const blocked = Promise.withResolvers<void>();
   const first = turns.run('a', () => blocked.promise);
   const second = turns.run('a', () => Promise.resolve());
-  await expect(turns.run('a', () => Promise.resolve())).rejects.toThrow(SemaphoreTimeout);
-  await expect(second).rejects.toThrow(SemaphoreTimeout);
+  await expect(turns.run('a', () => Promise.resolve())).rejects.toThrow(QueueOverload);
+  await expect(second).rejects.toThrow(QueueOverload);
   blocked.resolve();
   await first;
   expect(await turns.run('a', () => Promise.resolve('free again'))).toBe('free again');

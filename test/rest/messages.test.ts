@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { SemaphoreTimeout } from '../../src/platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../src/platform/keyed-semaphore.ts';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
@@ -25,7 +25,7 @@ const send = (body: object, headers?: Record<string, string>) => rest('POST', '/
 describe('sending a text', () => {
   it('answers 503 with the time to wait where too many messages wait to be accepted', async () => {
     const { writes } = gateway.gateway.resources.sendBatches;
-    const full = vi.spyOn(writes, 'run').mockRejectedValue(new SemaphoreTimeout('The queue is full.'));
+    const full = vi.spyOn(writes, 'run').mockRejectedValue(new QueueOverload('The queue is full.'));
     onTestFinished(() => full.mockRestore());
     const { status, headers, body } = await send({ phone: newPhone(), message: 'Hello' });
     expect([status, body.error.code, headers.get('retry-after')]).toEqual([503, 'SERVICE_UNAVAILABLE', '1']);

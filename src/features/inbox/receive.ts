@@ -9,7 +9,7 @@ import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { KeyedBatches } from '../../platform/keyed-batches.ts';
-import { SemaphoreTimeout } from '../../platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../platform/keyed-semaphore.ts';
 import { VERSION } from '../../platform/version.ts';
 import type { Resources } from '../../schema/context.ts';
 import { allAppSecrets, type WebhookOwner, webhookOwners } from '../channels/webhook-owners.ts';
@@ -199,7 +199,7 @@ export function createWebhookReceiver(
   return {
     async receive(rawBody, signature) {
       const outcome = await receive(rawBody, signature).catch((error: unknown) => {
-        throw error instanceof SemaphoreTimeout
+        throw error instanceof QueueOverload
           ? new CodedError('SERVICE_UNAVAILABLE', 'Too many webhooks wait to be stored. Try again.')
           : error;
       });

@@ -1,18 +1,18 @@
 import type { Db } from '../../database/database.ts';
-import { foldWord } from '../../platform/fold.ts';
+import { foldText } from '../../platform/fold.ts';
 import { allOptWords } from '../tenancy/account/opt-words.ts';
 import { getOptWords } from './messages.sql.ts';
 
 /**
  * Matches the whole message, ignoring case, diacritics, spaces and punctuation: "Stop." matches, "don't stop" does not.
- * @param words folded by `foldWord`
+ * @param words folded by `foldText`
  */
 export function isWord(text: string, words: ReadonlySet<string>): boolean {
-  return words.has(foldWord(text));
+  return words.has(foldText(text));
 }
 
 /** The words of a list, as `isWord` compares them. */
-export const wordSet = (words: readonly string[]): ReadonlySet<string> => new Set(words.map(foldWord).filter(Boolean));
+export const wordSet = (words: readonly string[]): ReadonlySet<string> => new Set(words.map(foldText).filter(Boolean));
 
 /** Classifies a message as an opt-out (`out`) or opt-in (`in`) keyword. */
 export type OptKeywordOf = (message: {

@@ -1,8 +1,8 @@
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { createDirectory } from './create-directory.ts';
-import type { FileStore } from './file-store.ts';
-import { asStoreOperation, openSpool } from './spool.ts';
+import { asStoreOperation, type FileStore } from './file-store.ts';
+import { openSpool } from './spool.ts';
 
 /**
  * Keeps files in a directory, which all processes of the deployment share. A file appears under its key complete: it is written and

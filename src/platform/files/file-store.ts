@@ -47,6 +47,15 @@ export class FileStoreError extends Error {
   }
 }
 
+/** Runs `work` and wraps its errors in FileStoreError, which distinguishes them from errors of the received stream. */
+export async function asStoreOperation<T>(action: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    throw new FileStoreError(action, error);
+  }
+}
+
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }

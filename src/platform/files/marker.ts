@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { link, open, readFile, rename, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { createDirectory } from './create-directory.ts';
-import { asStoreOperation } from './spool.ts';
+import { asStoreOperation } from './file-store.ts';
 
 /** Name of the marker in a store of files. No key of a file begins with a dot. */
 export const MARKER = '.deployment';

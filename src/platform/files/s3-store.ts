@@ -11,9 +11,9 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { MINUTE, SECOND } from '../clock.ts';
-import type { FileStore, SpooledFile } from './file-store.ts';
+import { asStoreOperation, type FileStore, type SpooledFile } from './file-store.ts';
 import { MARKER, type Marker } from './marker.ts';
-import { asStoreOperation, openSpool } from './spool.ts';
+import { openSpool } from './spool.ts';
 
 export interface S3Options {
   readonly bucket: string;

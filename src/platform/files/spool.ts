@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { DAY } from '../clock.ts';
 import { createDirectory } from './create-directory.ts';
-import { FileStoreError, type SpooledFile, TooLargeError } from './file-store.ts';
+import { asStoreOperation, type SpooledFile, TooLargeError } from './file-store.ts';
 
 /** A directory for files that are being received. */
 export interface Spool {
@@ -56,13 +56,4 @@ async function receive(directory: string, stream: Readable, maxBytes: number): P
     throw error;
   }
   return { path, size, sha256: hash.digest(), discard };
-}
-
-/** Runs `work` and wraps its errors in FileStoreError, which distinguishes them from errors of the received stream. */
-export async function asStoreOperation<T>(action: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw new FileStoreError(action, error);
-  }
 }

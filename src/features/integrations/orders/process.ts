@@ -105,7 +105,7 @@ async function work(resources: Resources, lane: Lane, delivery: ClaimedDelivery,
     return true;
   });
   if (!isSettled) return;
-  metrics.integrationOutcomes.inc({ outcome });
+  metrics.integrationDeliveries.inc({ outcome });
   signals.send('events');
   if (outcome === 'failed') log.error(known, 'processing of a payload of a shop has failed permanently');
 }

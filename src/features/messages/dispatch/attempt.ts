@@ -57,7 +57,7 @@ export async function attempt(
         mayCall,
       );
   if (outcome.kind === 'withheld') return { kind: 'withheld' };
-  metrics.messagesSettled.inc({ outcome: outcome.kind });
+  metrics.messageAttempts.inc({ outcome: outcome.kind });
   const step = decideNextStep(outcome, {
     number: message.attempts,
     ageMs: message.age_ms,

@@ -1,6 +1,6 @@
 import { CodedError } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import { SemaphoreTimeout } from '../../../platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../../platform/keyed-semaphore.ts';
 import type { Context } from '../../../schema/context.ts';
 import { laneOf, OUTBOX } from '../dispatch/lane.ts';
 import { type MessageRow, rowOfEvent } from '../message.ts';
@@ -79,7 +79,7 @@ async function writeShared(context: Context, decided: DecidedSend): Promise<Writ
       writeTogether(context, sends),
     );
   } catch (error) {
-    throw error instanceof SemaphoreTimeout ? tooManyWaiting() : error;
+    throw error instanceof QueueOverload ? tooManyWaiting() : error;
   }
 }
 
@@ -91,7 +91,7 @@ export async function readSendFacts(context: Context, { query }: Pick<PreparedSe
       readManySendFacts(context.db.read, tenantId, queries),
     );
   } catch (error) {
-    throw error instanceof SemaphoreTimeout ? tooManyWaiting() : error;
+    throw error instanceof QueueOverload ? tooManyWaiting() : error;
   }
 }
 

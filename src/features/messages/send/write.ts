@@ -3,7 +3,7 @@ import { callerOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { isUnavailable } from '../../../database/unavailable.ts';
 import { violationOf } from '../../../database/violations.ts';
-import { SemaphoreTimeout } from '../../../platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../../platform/keyed-semaphore.ts';
 import type { Context } from '../../../schema/context.ts';
 import { contactRefusal } from '../../contacts/create.ts';
 import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
@@ -119,7 +119,7 @@ export async function writeAlone(context: Context, send: DecidedSend): Promise<W
     const row = await context.sendSemaphore.run(`${tenantId} ${lock}`, () => insertOne(context, tenantId, month, send));
     return row ?? 'left_out';
   } catch (error) {
-    if (error instanceof SemaphoreTimeout) throw 'contactId' in send.to ? tooManyToContact() : tooManyWaiting();
+    if (error instanceof QueueOverload) throw 'contactId' in send.to ? tooManyToContact() : tooManyWaiting();
     const feature = monthlyLimitOf(error);
     if (feature) throw await monthlyRefusal(context.db.write, tenantId, month, feature);
     const storedKey = send.message.idempotency?.storedKey;

@@ -1,5 +1,5 @@
 import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
-import { foldWord } from '../../../platform/fold.ts';
+import { foldText } from '../../../platform/fold.ts';
 import { isLonger, isStorable } from '../../../platform/text.ts';
 
 /** Words that opt a person out and in. */
@@ -122,7 +122,7 @@ function parseWords(given: Words, field: string, errors: FieldErrorList): readon
     const word = text.trim().toLowerCase();
     const fault = faultOf(word);
     if (fault) errors.add(`${field}.${index}`, fault.message, fault.code);
-    else if (!words.has(foldWord(word))) words.set(foldWord(word), word);
+    else if (!words.has(foldText(word))) words.set(foldText(word), word);
   }
   return [...words.values()];
 }
@@ -130,7 +130,7 @@ function parseWords(given: Words, field: string, errors: FieldErrorList): readon
 function faultOf(word: string): { readonly message: string; readonly code: FieldCode } | undefined {
   if (isLonger(word, MAX_OPT.characters))
     return { message: `May have at most ${MAX_OPT.characters} characters.`, code: 'TOO_LONG' };
-  if (!isStorable(word) || foldWord(word) === '')
+  if (!isStorable(word) || foldText(word) === '')
     return { message: 'Must contain a letter or digit.', code: 'INVALID' };
   return undefined;
 }
@@ -139,8 +139,8 @@ function faultOf(word: string): { readonly message: string; readonly code: Field
 function checkDistinct(given: Partial<AccountOptWords>, current: AccountOptWords, errors: FieldErrorList): void {
   if (Object.keys(given).length === 0) return;
   const after = allOptWords({ ...current, ...given });
-  const out = new Set(after.opt_out_words.map(foldWord));
-  const both = after.opt_in_words.filter(word => out.has(foldWord(word)));
+  const out = new Set(after.opt_out_words.map(foldText));
+  const both = after.opt_in_words.filter(word => out.has(foldText(word)));
   if (both.length === 0) return;
   const field = given.opt_in_words ? 'optInWords' : given.opt_out_words ? 'optOutWords' : 'optWordsByLanguage';
   const fault =

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { SemaphoreTimeout } from '../../../../src/platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../../../src/platform/keyed-semaphore.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { type GraphQLAnswer, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { type SecondGateway, startSecondGateway } from '../../../support/second-gateway.ts';
@@ -199,7 +199,7 @@ describe('a message that cannot be accepted at the moment', () => {
     await locker.query('begin');
     await locker.query('select from contacts where tenant_id = $1 and id = $2 for update', [tenant.id, busy.id]);
     const { sendSemaphore } = gateway.gateway.resources;
-    const full = vi.spyOn(sendSemaphore, 'run').mockRejectedValue(new SemaphoreTimeout('The queue is full.'));
+    const full = vi.spyOn(sendSemaphore, 'run').mockRejectedValue(new QueueOverload('The queue is full.'));
     release = async () => {
       full.mockRestore();
       await locker.end();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { foldWord } from '../../../../src/platform/fold.ts';
+import { foldText } from '../../../../src/platform/fold.ts';
 import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { harnessFor } from '../../messages/inbound/harness.ts';
@@ -276,10 +276,10 @@ describe('defaults', () => {
 test('folding twice is folding once, and never leaves case or outer spaces', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme' }), text => {
-      const folded = foldWord(text);
-      expect(foldWord(folded)).toBe(folded);
+      const folded = foldText(text);
+      expect(foldText(folded)).toBe(folded);
       expect(folded.trim()).toBe(folded);
-      expect(foldWord(text.toUpperCase())).toBe(folded);
+      expect(foldText(text.toUpperCase())).toBe(folded);
     }),
   );
 });

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { CodedError, invalid } from '../../../../core/errors.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../../../network/network.ts';
 import { createMinorCollector } from '../../../../platform/garbage-collection.ts';
-import { SemaphoreTimeout } from '../../../../platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../../../platform/keyed-semaphore.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { MAX_BYTES, sizeOf } from './formats.ts';
 import { type Declared, HEAD_BYTES, sniff } from './sniff.ts';
@@ -73,7 +73,7 @@ export async function transfer(
         }),
       )
       .catch((error: unknown) => {
-        if (error instanceof SemaphoreTimeout) throw tooMany();
+        if (error instanceof QueueOverload) throw tooMany();
         if (!(error instanceof NetworkCallError)) throw error;
         log.warn({ reason: error.message, kind: format.kind }, 'the network did not accept a file');
         throw refusalOf(error);

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import { deleteOldMedia } from '../../../../../src/features/messages/housekeeping.ts';
-import { SemaphoreTimeout } from '../../../../../src/platform/keyed-semaphore.ts';
+import { QueueOverload } from '../../../../../src/platform/keyed-semaphore.ts';
 import { TIMESTAMP } from '../../../../rest/client.ts';
 import { codeOf, dataOf, faultsOf } from '../../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../../support/gateway.ts';
@@ -117,7 +117,7 @@ test('slow uploads of a tenant hold up those of no other: eight at a time are pa
     const other = mediaOf(gateway, (await gateway.addTenant()).token);
     expect((await other.put(await other.place(), PNG)).status).toBe(201);
     expect(passedOn).toHaveBeenCalledTimes(9);
-    const full = vi.spyOn(uploadSemaphore, 'run').mockRejectedValueOnce(new SemaphoreTimeout('The queue is full.'));
+    const full = vi.spyOn(uploadSemaphore, 'run').mockRejectedValueOnce(new QueueOverload('The queue is full.'));
     expect(await media.put(await media.place(), PNG)).toMatchObject({
       status: 503,
       body: { error: { code: 'SERVICE_UNAVAILABLE', message: expect.stringMatching(/Too many files/) } },

@@ -4,7 +4,7 @@ import { CodedError } from '../../../../../core/errors.ts';
 import type { MediaDownload } from '../../../../../network/network.ts';
 import { DAY, SECOND } from '../../../../../platform/clock.ts';
 import { FileStoreError } from '../../../../../platform/files/file-store.ts';
-import { KeyedSemaphore, SemaphoreTimeout } from '../../../../../platform/keyed-semaphore.ts';
+import { KeyedSemaphore, QueueOverload } from '../../../../../platform/keyed-semaphore.ts';
 import type { Resources } from '../../../../../schema/context.ts';
 import { dropKeys, reserveKey, takeKey } from '../keeping/contents.sql.ts';
 import type { MediaReader, RemoteFile } from '../open.ts';
@@ -114,7 +114,7 @@ export function createThumbnails(resources: Pick<Resources, 'db' | 'files' | 'lo
         const picture = await running;
         return picture ? pictureOf(picture.length, () => whole(picture)) : original;
       } catch (error) {
-        if (!(error instanceof SemaphoreTimeout)) throw error;
+        if (!(error instanceof QueueOverload)) throw error;
         throw new CodedError('SERVICE_UNAVAILABLE', 'Too many thumbnails are being made. Try again.', {
           retry_after: 5,
         });
