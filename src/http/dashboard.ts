@@ -61,7 +61,7 @@ export async function registerDashboard(
 ): Promise<void> {
   const assets = await readdir(join(directory, 'assets')).catch(() => []);
   if (assets.length === 0) return;
-  const page = lazily(join(directory, 'index.html'));
+  const page = lazyAsset(join(directory, 'index.html'));
   const sendPage = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     reply.headers({ 'content-security-policy': policy(publicUrl), 'cache-control': 'no-cache' });
     return send(request, reply, await page());
@@ -72,7 +72,7 @@ export async function registerDashboard(
     app.get(`/${name}/*`, sendPage);
   }
   for (const name of assets.filter(each => !/\.(br|gz)$/.test(each))) {
-    const asset = lazily(join(directory, 'assets', name));
+    const asset = lazyAsset(join(directory, 'assets', name));
     app.get(`/assets/${name}`, async (request, reply) => {
       reply.header('cache-control', 'public, max-age=31536000, immutable');
       return send(request, reply, await asset());
@@ -81,7 +81,7 @@ export async function registerDashboard(
 }
 
 /** Reads a file and its compressed forms at the first request, and again after a request for which that failed. */
-function lazily(path: string): () => Promise<Asset> {
+function lazyAsset(path: string): () => Promise<Asset> {
   let asset: Promise<Asset> | undefined;
   const read = async (): Promise<Asset> => {
     const identity = await readFile(path);

@@ -1,7 +1,7 @@
 import { FieldErrorList } from '../core/errors.ts';
 import { lookupUuid } from '../core/global-ids.ts';
 
-interface Selection {
+interface ReplaySelection {
   readonly ids?: readonly (string | number)[] | null | undefined;
   readonly since?: unknown;
 }
@@ -12,7 +12,7 @@ interface Selection {
  * @returns undefined if source and `since` are given instead
  * @throws VALIDATION_ERROR with all faults
  */
-export function replayedIds<Input extends Selection>(
+export function replayedIds<Input extends ReplaySelection>(
   input: Input,
   { tenantId, typename, source, maximum }: ReplayedType<Input>,
 ): readonly string[] | undefined {

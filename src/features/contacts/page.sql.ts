@@ -2,7 +2,7 @@ import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
 import { raw } from '../../database/page.ts';
 import { type Row, shapeOf, type Values } from '../../database/row-shape.ts';
-import { type Selection, selectsOnlyKeys } from '../../schema/selection.ts';
+import { hasOnlyKey, type Selection } from '../../schema/selection.ts';
 import { contactColumns, nestedColumns } from './columns.ts';
 import type { ContactRow } from './contact.ts';
 
@@ -69,7 +69,7 @@ class ContactPage {
     for (const [field, below] of selection) {
       if (isReference(field)) {
         // The resolver makes the object from the key that the contact has.
-        if (!selectsOnlyKeys(below)) related.push(referenceQuery(field, below));
+        if (!hasOnlyKey(below)) related.push(referenceQuery(field, below));
       } else if (field === 'groups') related.push(groupsQuery(below));
       else if (field === 'serviceWindow') window = true;
     }

@@ -60,10 +60,11 @@ export interface Measured {
   /** One point for each schema value that can be returned; the query of GraphiQL has about 200,000. */
   readonly introspection: number;
   /** One point for each object that can be returned, ten for each mutation. */
-  readonly cost: (variables: Readonly<Record<string, unknown>>) => number;
+  readonly cost: CostOf;
 }
 
-type Cost = (variables: Readonly<Record<string, unknown>>) => number;
+/** A cost that depends on the variables of a request. */
+type CostOf = (variables: Readonly<Record<string, unknown>>) => number;
 
 /** Measures an operation in one walk, which follows fragment spreads. Validation has excluded cycles. */
 export function measure(schema: GraphQLSchema, document: DocumentNode, operation: OperationDefinitionNode): Measured {
@@ -127,8 +128,8 @@ class Walk {
     this.#defaults = defaults;
   }
 
-  selectionSet(set: SelectionSetNode, type: GraphQLNamedType | undefined, depth: number): Cost {
-    const costs: Cost[] = [];
+  selectionSet(set: SelectionSetNode, type: GraphQLNamedType | undefined, depth: number): CostOf {
+    const costs: CostOf[] = [];
     for (const selection of set.selections) {
       this.#step();
       this.directives += selection.directives?.length ?? 0;
@@ -185,7 +186,7 @@ class Walk {
         this.deprecated.add(`${type}.${name}(${argument.name}:)`);
   }
 
-  #field(field: FieldNode, type: GraphQLNamedType | undefined, depth: number): Cost {
+  #field(field: FieldNode, type: GraphQLNamedType | undefined, depth: number): CostOf {
     const name = field.name.value;
     if (depth === 1) this.rootFields += 1;
     if (field.alias) this.aliases += 1;
@@ -220,7 +221,7 @@ class Walk {
 }
 
 /** Returns the largest page size that the arguments can mean. Invalid sizes are rejected by the list; here they must not lower the cost. */
-function pageSize(field: FieldNode, defaults: Defaults): Cost {
+function pageSize(field: FieldNode, defaults: Defaults): CostOf {
   const sizes = (field.arguments ?? [])
     .filter(({ name }) => name.value === 'first' || name.value === 'last')
     .map(({ value }) => sizeOf(value, defaults));
@@ -228,7 +229,7 @@ function pageSize(field: FieldNode, defaults: Defaults): Cost {
   return variables => Math.max(...sizes.map(size => size(variables)));
 }
 
-function sizeOf(value: ValueNode, defaults: Defaults): Cost {
+function sizeOf(value: ValueNode, defaults: Defaults): CostOf {
   const known = (size: number | undefined): number => (size === undefined || !(size > 0) ? DEFAULT_PAGE_SIZE : size);
   if (value.kind === Kind.INT) return () => known(Number(value.value));
   if (value.kind !== Kind.VARIABLE) return () => DEFAULT_PAGE_SIZE;

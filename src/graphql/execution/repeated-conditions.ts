@@ -8,9 +8,12 @@ import {
 } from 'graphql';
 
 /**
- * Whether `@skip` or `@include` stand where graphql-jit 0.8.9 applies them to other places, too. It notes conditions at the nodes of
- * fields: a fragment that is spread twice has one node for both places, so that fields vanish where they have no condition; and those
- * of an object do not reach the fragments below it, so that of an object that is selected twice it includes what is skipped.
+ * Whether a document has `@skip` or `@include` in a place where graphql-jit 0.8.9 applies them wrongly. It stores conditions with the
+ * nodes of fields, which has two faults:
+ *
+ * - A fragment that is spread twice has the same nodes in both places, so that the condition of one place hides fields in the other.
+ * - The condition of an object does not reach the fragments below it: if an object is selected twice, and one selection is skipped, the
+ *   fields of its fragments are included nevertheless.
  */
 export function hasRepeatedConditions(document: DocumentNode): boolean {
   let [isOnPart, isOnObject] = [false, false];
@@ -38,7 +41,7 @@ export function hasRepeatedConditions(document: DocumentNode): boolean {
 const isConditional = ({ directives = [] }: SelectionNode): boolean =>
   directives.some(({ name }) => name.value === 'skip' || name.value === 'include');
 
-/** Whether two fields have one key in the response, of all that are collected together, and a fragment below one of them. */
+/** Whether two of the fields that are merged into one object have the same response key, and one of them has a fragment below it. */
 function hasRepeatedObject(set: SelectionSetNode, fragments: ReadonlyMap<string, FragmentDefinitionNode>): boolean {
   /** Whether the objects that were found have fragments, by their keys. */
   const found = new Map<string, boolean>();

@@ -83,7 +83,7 @@ export function serveSockets<E>(
   };
 }
 
-/** Most bytes that are written in one system call. */
+/** Maximum number of bytes written in one system call. */
 const MAX_CORKED_BYTES = 4 * 1024;
 
 /**
