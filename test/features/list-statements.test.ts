@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { listStatement } from '../../src/database/list.ts';
+import type { Db } from '../../src/database/database.ts';
+import { type ListDefinition, listStatement } from '../../src/database/list.ts';
+import { readPage } from '../../src/database/page.ts';
 import type { LabelRow } from '../../src/features/contacts/labels/label.ts';
 import { listLabels } from '../../src/features/contacts/labels/store.ts';
 import { listContacts } from '../../src/features/contacts/page.sql.ts';
-import { type DocumentRow, listDocuments } from '../../src/features/documents/store.ts';
+import { DOCUMENT_COLUMNS, type DocumentRow } from '../../src/features/documents/store.ts';
 import type { IntegrationRow } from '../../src/features/integrations/integration.ts';
 import { listIntegrations } from '../../src/features/integrations/integrations.sql.ts';
 import { MESSAGE_COLUMNS, type PublicMessage } from '../../src/features/messages/message.ts';
 import { listMessages } from '../../src/features/messages/messages.sql.ts';
-import { listTemplates } from '../../src/features/templates/store.ts';
-import type { TemplateRow } from '../../src/features/templates/template.ts';
+import { TEMPLATE_COLUMNS, type TemplateRow } from '../../src/features/templates/template.ts';
 import type { Selection } from '../../src/schema/selection.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../support/describe-statement.ts';
@@ -20,22 +21,21 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** The first page of a table, by id. */
-function pageOf(table: string, alias: string, type: 'bigint' | 'uuid' = 'bigint') {
+/** A list of a table, by id. */
+function listOf(table: string, alias: string, type: 'bigint' | 'uuid' = 'bigint'): ListDefinition {
   const id = { sql: `${alias}.id`, type };
-  return listStatement(
-    {
-      from: `${table} ${alias}`,
-      tenantColumn: `${alias}.tenant_id`,
-      filters: {},
-      sorts: { id },
-      id,
-      defaultOrder: [{ column: id, descending: false }],
-    },
-    1,
-    {},
-  );
+  return {
+    from: `${table} ${alias}`,
+    tenantColumn: `${alias}.tenant_id`,
+    filters: {},
+    sorts: { id },
+    id,
+    defaultOrder: [{ column: id, descending: false }],
+  };
 }
+
+/** The first page of a table, by id. */
+const pageOf = (...list: Parameters<typeof listOf>) => listStatement(listOf(...list), 1, {});
 
 const NONE: Selection = new Map();
 const TIMES = {
@@ -98,7 +98,9 @@ test('a page of contacts is one row of JSON, with related rows beside it', async
 });
 
 test('a page of templates is described as its row type says', async () => {
-  expect(await describeColumns(database.url, db => listTemplates(db, pageOf('templates', 't')))).toEqual({
+  const columns = TEMPLATE_COLUMNS.map(column => `t.${column}` as const);
+  const read = (db: Db) => readPage<TemplateRow>(db, listOf('templates', 't'), 1, {}, columns);
+  expect(await describeColumns(database.url, read)).toEqual({
     id: 'bigint',
     waba_id: 'text',
     network_id: 'text',
@@ -144,7 +146,9 @@ test('a page of integrations is described as its row type says', async () => {
 });
 
 test('a page of trusted documents is described as its row type says', async () => {
-  expect(await describeColumns(database.url, db => listDocuments(db, pageOf('trusted_documents', 'd')))).toEqual({
+  const columns = DOCUMENT_COLUMNS.map(column => `d.${column}` as const);
+  const read = (db: Db) => readPage<DocumentRow>(db, listOf('trusted_documents', 'd'), 1, {}, columns);
+  expect(await describeColumns(database.url, read)).toEqual({
     id: 'bigint',
     hash: 'bytea',
     name: 'text',

@@ -1,6 +1,6 @@
 import { tenantOf } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
-import { countList } from '../../database/page.ts';
+import type { ListDefinition } from '../../database/list.ts';
+import { listColumns, readPage } from '../../database/page.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
 import { listQueries } from '../../schema/list-queries.ts';
@@ -9,7 +9,7 @@ import { nodesByNumber } from '../../schema/nodes.ts';
 import { mutation, payloadOf } from '../../schema/payload.ts';
 import { documentIdOf } from './document.ts';
 import { publish } from './publish.ts';
-import { type DocumentRow, getDocuments, listDocuments } from './store.ts';
+import { DOCUMENT_COLUMNS, type DocumentRow, getDocuments } from './store.ts';
 
 const TrustedDocument = builder.objectRef<DocumentRow>('TrustedDocument');
 
@@ -36,11 +36,12 @@ builder.node(TrustedDocument, {
   }),
 });
 
-const id = { sql: 'd.id', type: 'bigint' } as const;
-const name = { sql: 'd.name', type: 'text' } as const;
-const createdAt = { sql: 'd.created_at', type: 'timestamptz' } as const;
+const column = listColumns('trusted_documents', 'd');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const createdAt = column('created_at', 'timestamptz');
 
-const LIST: ListDefinition = {
+const DOCUMENTS: ListDefinition = {
   from: 'trusted_documents d',
   tenantColumn: 'd.tenant_id',
   filters: { id: { ...id, node: 'TrustedDocument' }, name, createdAt },
@@ -48,6 +49,8 @@ const LIST: ListDefinition = {
   id,
   defaultOrder: [{ column: id, descending: false }],
 };
+
+const SELECT = DOCUMENT_COLUMNS.map(one => `d.${one}` as const);
 
 listQueries(TrustedDocument, {
   list: 'trustedDocuments',
@@ -65,11 +68,7 @@ listQueries(TrustedDocument, {
   idOrder: 'Order of publication.',
   dates: { createdAt: 'Time of its first publication.' },
   search: false,
-  page: async (context, args) => {
-    const statement = listStatement(LIST, tenantOf(context), args);
-    const rows = await listDocuments(context.db.read, statement);
-    return new Page(statement, rows, () => countList(context.db.read, statement));
-  },
+  page: (context, args) => readPage<DocumentRow>(context.db.read, DOCUMENTS, tenantOf(context), args, SELECT),
   get: getDocuments,
 });
 

@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Db } from '../../database/database.ts';
 import { anyOf, crossTenant, transactionTime, unnest } from '../../database/expressions.ts';
-import type { ListStatement } from '../../database/list.ts';
-import { raw } from '../../database/page.ts';
 
 export interface DocumentRow {
   readonly id: number;
@@ -14,7 +12,7 @@ export interface DocumentRow {
   readonly created_at: string;
 }
 
-const COLUMNS = [
+export const DOCUMENT_COLUMNS = [
   'id',
   'hash',
   'name',
@@ -24,26 +22,21 @@ const COLUMNS = [
 ] as const satisfies readonly (keyof DocumentRow)[];
 
 export const getDocuments = compileOnce((db, tenantId: number, ids: readonly number[]) =>
-  db.selectFrom('trusted_documents').select(COLUMNS).where('tenant_id', '=', tenantId).where('id', '=', anyOf(ids)),
-);
-
-const byHashes = compileOnce((db, tenantId: number, hashes: readonly Buffer[]) =>
   db
     .selectFrom('trusted_documents')
-    .select(COLUMNS)
+    .select(DOCUMENT_COLUMNS)
     .where('tenant_id', '=', tenantId)
-    .where('hash', '=', anyOf(hashes)),
+    .where('id', '=', anyOf(ids)),
 );
 
 /** Finds published documents by their digests, in any order. */
-export const findDocuments = (db: Db, tenantId: number, hashes: readonly Buffer[]): Promise<DocumentRow[]> =>
-  byHashes(db, tenantId, hashes);
-
-export async function listDocuments(db: Db, statement: ListStatement): Promise<DocumentRow[]> {
-  const select = [...COLUMNS.map(column => `d.${column}`), ...statement.keys].join(', ');
-  const { rows } = await db.executeQuery(raw<DocumentRow>(`select ${select} ${statement.tail}`, statement.values));
-  return rows;
-}
+export const findDocuments = compileOnce((db, tenantId: number, hashes: readonly Buffer[]) =>
+  db
+    .selectFrom('trusted_documents')
+    .select(DOCUMENT_COLUMNS)
+    .where('tenant_id', '=', tenantId)
+    .where('hash', '=', anyOf(hashes)),
+);
 
 export const countDocuments = async (db: Db, tenantId: number): Promise<number> => {
   const { count } = await db

@@ -1,22 +1,25 @@
 import type { ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
-import { countList } from '../../database/page.ts';
+import type { ListDefinition, Page } from '../../database/list.ts';
+import type { ListColumn } from '../../database/list-query.ts';
+import { listColumns, readPage } from '../../database/page.ts';
 import type { Context } from '../../schema/context.ts';
-import { listTemplates } from './store.ts';
-import { CATEGORIES, QUALITIES, STATUSES, type TemplateRow } from './template.ts';
+import { CATEGORIES, QUALITIES, STATUSES, TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
 
-const id = { sql: 't.id', type: 'bigint' } as const;
-const name = { sql: 't.name', type: 'text' } as const;
-const createdAt = { sql: 't.created_at', type: 'timestamptz' } as const;
-const updatedAt = { sql: 't.updated_at', type: 'timestamptz' } as const;
+const column = listColumns('templates', 't');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const createdAt = column('created_at', 'timestamptz');
+const updatedAt = column('updated_at', 'timestamptz');
 
 /** A column of the network's words as its enum has them. */
-const wordColumn = (column: string, words: readonly string[], other: string) =>
-  ({
-    sql: `case when ${column} in (${words.map(word => `'${word}'`).join(', ')}) then ${column} else '${other}' end`,
-    type: 'text',
-  }) as const;
+const wordColumn = ({ sql }: ListColumn, words: readonly string[], other: string): ListColumn => ({
+  sql: `case when ${sql} in (${words.map(word => `'${word}'`).join(', ')}) then ${sql} else '${other}' end`,
+  type: 'text',
+});
+
+const category = column('category', 'text');
+const status = column('status', 'text');
 
 const TEMPLATES: ListDefinition = {
   from: 'templates t',
@@ -24,13 +27,13 @@ const TEMPLATES: ListDefinition = {
   filters: {
     id: { ...id, node: 'Template' },
     name,
-    language: { sql: 't.language', type: 'text' },
-    category: wordColumn('t.category', CATEGORIES, 'OTHER'),
-    networkCategory: { sql: 't.category', type: 'text' },
-    status: wordColumn('t.status', STATUSES, 'OTHER'),
-    networkStatus: { sql: 't.status', type: 'text' },
-    quality: wordColumn('t.quality', QUALITIES, 'UNKNOWN'),
-    wabaId: { sql: 't.waba_id', type: 'text' },
+    language: column('language', 'text'),
+    category: wordColumn(category, CATEGORIES, 'OTHER'),
+    networkCategory: category,
+    status: wordColumn(status, STATUSES, 'OTHER'),
+    networkStatus: status,
+    quality: wordColumn(column('quality', 'text'), QUALITIES, 'UNKNOWN'),
+    wabaId: column('waba_id', 'text'),
     createdAt,
     updatedAt,
   },
@@ -40,9 +43,8 @@ const TEMPLATES: ListDefinition = {
   search: 't.search_text',
 };
 
+const SELECT = TEMPLATE_COLUMNS.map(one => `t.${one}` as const);
+
 /** One page of templates, by default in the order of their names. */
-export async function templatePage(context: Context, args: ListArgs): Promise<Page<TemplateRow>> {
-  const statement = listStatement(TEMPLATES, tenantOf(context), args);
-  const rows = await listTemplates(context.db.read, statement);
-  return new Page(statement, rows, () => countList(context.db.read, statement));
-}
+export const templatePage = (context: Context, args: ListArgs): Promise<Page<TemplateRow>> =>
+  readPage<TemplateRow>(context.db.read, TEMPLATES, tenantOf(context), args, SELECT);

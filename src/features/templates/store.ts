@@ -1,19 +1,11 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import type { ListStatement } from '../../database/list.ts';
-import { raw } from '../../database/page.ts';
 import type { ChannelRow } from '../channels/channel.ts';
 import type { TemplateFields } from './changes.sql.ts';
 import { TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
 
 /** JSON columns have the type `unknown` in the generated tables. */
 type Json = Pick<TemplateRow, 'components'>;
-
-export async function listTemplates(db: Db, statement: ListStatement): Promise<TemplateRow[]> {
-  const select = [...TEMPLATE_COLUMNS.map(column => `t.${column}`), ...statement.keys].join(', ');
-  const { rows } = await db.executeQuery(raw<TemplateRow>(`select ${select} ${statement.tail}`, statement.values));
-  return rows;
-}
 
 export const getTemplates = (db: Db, tenantId: number, ids: readonly number[]): Promise<TemplateRow[]> =>
   db
