@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
+import { escapeLike } from '../../../database/list-query.ts';
 
 /** Blanks the keys of requests about contacts. @returns the number of keys by contact */
 export async function blankKeysOf(
@@ -64,7 +65,7 @@ export async function blankKeys(trx: Db, tenantId: number, keys: readonly string
     .execute();
 }
 
-const patternsOf = (texts: readonly string[]): string[] => texts.map(text => `%${text.replace(/[\\%_]/g, '\\$&')}%`);
+const patternsOf = (texts: readonly string[]): string[] => texts.map(text => `%${escapeLike(text)}%`);
 
 export interface BlankedPage {
   readonly count: number;
