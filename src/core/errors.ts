@@ -38,7 +38,7 @@ export const ERROR_STATUS = {
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** Codes that only GraphQL has, as top-level errors: faults of the request, its document or its variables. */
-export const GRAPHQL_CODES = [
+const GRAPHQL_CODES = [
   'BAD_USER_INPUT',
   'DOCUMENT_NOT_FOUND',
   'DOCUMENT_REQUIRED',

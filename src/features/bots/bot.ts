@@ -70,7 +70,7 @@ export interface Rule {
 }
 
 /** Limits of a bot: characters, counts or the unit in the name. */
-export const MAX = {
+export const BOT_LIMITS = {
   name: 255,
   keywords: 50,
   keyword: 255,

@@ -5,7 +5,7 @@ import type { Db } from '../../database/database.ts';
 import { differs } from '../../platform/differs.ts';
 import type { Context } from '../../schema/context.ts';
 import { once } from '../tenancy/idempotency/once.ts';
-import { type BotKind, type BotRow, MAX } from './bot.ts';
+import { BOT_LIMITS, type BotKind, type BotRow } from './bot.ts';
 import { type BotInput, parseBot } from './engine/parse.ts';
 import { MAX_PATTERN_BOTS, totalSizeFault } from './engine/pattern.ts';
 import { checkReply } from './reply/check-reply.ts';
@@ -20,7 +20,7 @@ const kindOf = (reply: BotReply): BotKind => (reply.template ? 'template' : 'mes
 export async function createBot(context: Context, input: Keyed<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
-  const { fields, reply } = await checked(context, input);
+  const { fields, reply } = await checkInput(context, input);
   return once(
     context,
     { operation: 'createBot', key: input.idempotencyKey, input },
@@ -30,13 +30,13 @@ export async function createBot(context: Context, input: Keyed<BotInput>): Promi
         return insertBot(trx, tenant.id, fields, kindOf(reply), reply);
       },
       store: bot => ({ id: bot.id }),
-      again: stored => existing(context, (stored as { id: number }).id),
+      again: stored => requireBot(context, (stored as { id: number }).id),
     },
   );
 }
 
 /** Checks the fields and the reply of a new bot, all at once. */
-async function checked(context: Context, input: BotInput) {
+async function checkInput(context: Context, input: BotInput) {
   const errors = new FieldErrorList();
   const fields = await errors.collect(async () => parseBot(input, undefined));
   try {
@@ -66,7 +66,7 @@ async function requireBotQuota(
       current,
       maximum,
     });
-  if (id === undefined && bots >= MAX.bots) throw refusal('bots', bots, MAX.bots);
+  if (id === undefined && bots >= BOT_LIMITS.bots) throw refusal('bots', bots, BOT_LIMITS.bots);
   if (pattern === null) return;
   if (patterns.length >= MAX_PATTERN_BOTS)
     throw refusal('bots with a regular expression', patterns.length, MAX_PATTERN_BOTS);
@@ -74,7 +74,7 @@ async function requireBotQuota(
   if (fault !== undefined) throw invalid({ pattern: [fault] });
 }
 
-async function existing(context: Context, id: number): Promise<BotRow> {
+async function requireBot(context: Context, id: number): Promise<BotRow> {
   const [bot] = await getBots(context.db.read, tenantOf(context), [id]);
   if (!bot) throw notFound('Bot');
   return bot;
@@ -87,8 +87,8 @@ async function existing(context: Context, id: number): Promise<BotRow> {
 export async function changeBot(context: Context, id: number, input: Keyed<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
-  // Before the input is checked: for another tenant's bot the error is always NOT_FOUND.
-  await existing(context, id);
+  // Before the input is checkInput: for another tenant's bot the error is always NOT_FOUND.
+  await requireBot(context, id);
   const given = input.reply == null ? undefined : asStored(await checkReply(context, input.reply));
   return once(
     context,
@@ -109,7 +109,7 @@ export async function changeBot(context: Context, id: number, input: Keyed<BotIn
           : before;
       },
       store: bot => ({ id: bot.id }),
-      again: () => existing(context, id),
+      again: () => requireBot(context, id),
     },
   );
 }

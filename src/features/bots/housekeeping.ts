@@ -1,7 +1,7 @@
 import type { LogReader } from '../../events/readers.ts';
 import { DAY, SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
-import { MAX } from './bot.ts';
+import { BOT_LIMITS } from './bot.ts';
 import { hasEnabledBots, queueReceived } from './reply/inbox.sql.ts';
 import { deleteSettled } from './reply/replies.sql.ts';
 
@@ -23,7 +23,7 @@ export const botReader: LogReader = {
 /** Rows deleted per statement, so that locks are held for a short time. */
 const BATCH = 1_000;
 /** One day more than the longest cool-down. */
-const RETENTION_MS = MAX.cooldownSeconds * SECOND + DAY;
+const RETENTION_MS = BOT_LIMITS.cooldownSeconds * SECOND + DAY;
 
 /** Deletes replies that no cool-down depends on any more. Their messages stay. */
 export async function cleanBotReplies({ db, clock }: Resources): Promise<void> {

@@ -10,7 +10,7 @@ import { rowLoader } from '../../schema/loaders.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
 import { entityPayload, mutation } from '../../schema/payload.ts';
 import { MessageContent } from '../messages/content/union-schema.ts';
-import { type BotKind, type BotRefusal, type BotRow, KINDS, MAX, TRIGGERS, type Trigger } from './bot.ts';
+import { BOT_LIMITS, type BotKind, type BotRefusal, type BotRow, KINDS, TRIGGERS, type Trigger } from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
 import { MAX_MATCHED_TEXT, MAX_PATTERN } from './engine/pattern.ts';
 import { botPage } from './list.ts';
@@ -160,7 +160,7 @@ listQueries(Bot, {
 
 const optionalFields = (t: InputFields) => ({
   keywords: t.stringList({
-    description: `1 to ${MAX.keywords} keywords of at most ${MAX.keyword} characters. Required for EXACT, CONTAINS and STARTS_WITH, refused for other triggers.`,
+    description: `1 to ${BOT_LIMITS.keywords} keywords of at most ${BOT_LIMITS.keyword} characters. Required for EXACT, CONTAINS and STARTS_WITH, refused for other triggers.`,
   }),
   pattern: t.string({
     description: `Regular expression in RE2 syntax (no look-around, no back-references), at most ${MAX_PATTERN} characters. Required for REGEX. Matches anywhere, ignoring case; anchor with \`^\`, \`$\` or \`\\b\`, and match case with \`(?-i)\`.`,
@@ -173,10 +173,10 @@ const optionalFields = (t: InputFields) => ({
     description: 'Whether bots of lower priority may also reply to the same message. Default: false.',
   }),
   cooldownSeconds: t.int({
-    description: `Seconds during which the bot does not reply to the same contact again: 0 to ${MAX.cooldownSeconds}. Default: 0.`,
+    description: `Seconds during which the bot does not reply to the same contact again: 0 to ${BOT_LIMITS.cooldownSeconds}. Default: 0.`,
   }),
   handOverMinutes: t.int({
-    description: `Minutes during which the bot is silent after a person has written to the contact: 0 to ${MAX.handOverMinutes}. Default: 0. Every outbound message counts that was not sent by a bot and is not a template.`,
+    description: `Minutes during which the bot is silent after a person has written to the contact: 0 to ${BOT_LIMITS.handOverMinutes}. Default: 0. Every outbound message counts that was not sent by a bot and is not a template.`,
   }),
   idempotencyKey: t.string({
     description: IDEMPOTENCY_KEY,
@@ -186,7 +186,7 @@ const optionalFields = (t: InputFields) => ({
 const CreateBotInput = builder.inputType('CreateBotInput', {
   description: 'Settings of a new bot.',
   fields: t => ({
-    name: t.string({ required: true, description: `Internal name of the bot, at most ${MAX.name} characters.` }),
+    name: t.string({ required: true, description: `Internal name of the bot, at most ${BOT_LIMITS.name} characters.` }),
     trigger: t.field({ type: TriggerType, required: true, description: 'How inbound messages are matched.' }),
     reply: t.field({ type: ReplyInput, required: true, description: 'The reply that the bot sends.' }),
     ...optionalFields(t),
@@ -197,7 +197,7 @@ const UpdateBotInput = builder.inputType('UpdateBotInput', {
   description: 'Changes to a bot. Omitted fields keep their values.',
   fields: t => ({
     id: t.id({ required: true, description: 'Global id or databaseId of the bot.' }),
-    name: t.string({ description: `Internal name of the bot, at most ${MAX.name} characters.` }),
+    name: t.string({ description: `Internal name of the bot, at most ${BOT_LIMITS.name} characters.` }),
     trigger: t.field({
       type: TriggerType,
       description:

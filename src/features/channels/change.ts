@@ -11,8 +11,8 @@ import {
   type ConnectChannelInput,
   checkSettings,
   MAX_CHANNEL_NAME,
+  retryLostRace,
   storeChannel,
-  storedTwice,
   verifyNumber,
 } from './connect.ts';
 import { cancelQueue, type DisconnectedChannel, type WrittenDisconnected, writeDisconnected } from './disconnect.ts';
@@ -24,7 +24,7 @@ type WithKey<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 /** Changes of channels by a client of the API, once per idempotency key. */
 
-async function existing(context: Context, id: number): Promise<ChannelRow> {
+async function requireChannel(context: Context, id: number): Promise<ChannelRow> {
   const [channel] = await getChannels(context.db.write, tenantOf(context), [id]);
   if (!channel) throw notFound('Channel');
   return channel;
@@ -35,7 +35,7 @@ const keyed = (operation: string, input: WithKey<object>): Keyed => ({ operation
 /** How a mutation's result is stored and rebuilt: as the channel is by then. */
 const asChannel = (context: Context) => ({
   store: ({ id }: ChannelRow) => ({ id }),
-  again: (stored: unknown) => existing(context, (stored as { id: number }).id),
+  again: (stored: unknown) => requireChannel(context, (stored as { id: number }).id),
 });
 
 const wake = (context: Context, channel: ChannelRow): ChannelRow => {
@@ -51,7 +51,7 @@ export async function connectOnce(context: Context, input: WithKey<ConnectChanne
       run: (trx, verified) => storeChannel(context, trx, tenantOf(context), input, verified),
       ...asChannel(context),
     });
-  return wake(context, await storedTwice(connect));
+  return wake(context, await retryLostRace(connect));
 }
 
 interface ChannelUpdate {
@@ -154,7 +154,7 @@ export async function disconnectOnce(
     // What a repetition is told if this process dies before it has counted.
     store: one => ({ cancelled: 'waiting' in one ? one.waiting.length : one.cancelled }),
     again: async stored => ({
-      channel: await existing(context, id),
+      channel: await requireChannel(context, id),
       cancelled: (stored as { cancelled: number }).cancelled,
     }),
   });

@@ -25,9 +25,9 @@ export async function checkChannel(
     context,
     { operation: 'checkChannel', key: idempotencyKey, input: { id } },
     async () => {
-      const credentials = await connected(context, id);
+      const credentials = await requireCredentials(context, id);
       const known = await knownHealth(context.db.write, tenantId, id);
-      return { known, health: await askNetwork(context, credentials) };
+      return { known, health: await askHealth(context, credentials) };
     },
     {
       run: async (trx, { known, health }) => {
@@ -49,7 +49,7 @@ async function channelOf(db: Db, tenantId: number, id: number): Promise<ChannelR
   return channel;
 }
 
-async function connected(context: Context, id: number): Promise<ChannelCredentials> {
+async function requireCredentials(context: Context, id: number): Promise<ChannelCredentials> {
   const credentials = await credentialsOf(context, tenantOf(context), id);
   if (!credentials) throw notFound('Channel');
   if (credentials.status === 'disconnected') throw conflict('The channel is disconnected: connect its number again.');
@@ -57,7 +57,7 @@ async function connected(context: Context, id: number): Promise<ChannelCredentia
 }
 
 /** A number whose credentials are refused is blocked: that is its health. @throws SERVICE_UNAVAILABLE if the network does not answer */
-export async function askNetwork(
+export async function askHealth(
   { network }: Pick<Resources, 'network'>,
   channel: ChannelCredentials,
 ): Promise<NumberHealth> {

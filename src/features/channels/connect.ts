@@ -53,7 +53,7 @@ export interface VerifiedNumber {
  */
 export async function connectChannel(needs: Needs, tenantId: number, input: ConnectChannelInput): Promise<ChannelRow> {
   const verified = await verifyNumber(needs, input);
-  return storedTwice(() => needs.db.transaction(trx => storeChannel(needs, trx, tenantId, input, verified)));
+  return retryLostRace(() => needs.db.transaction(trx => storeChannel(needs, trx, tenantId, input, verified)));
 }
 
 /** Checks an input, and its credentials on the network. @throws as `connectChannel` */
@@ -136,8 +136,8 @@ export async function storeChannel(
   return channel ?? row;
 }
 
-/** Runs a transaction again that lost a race: concurrent connections both find no owner and no default, and one violates the unique key. */
-export const storedTwice = <Result>(store: () => Promise<Result>): Promise<Result> =>
+/** Runs a transaction again if it violates a unique key: of concurrent connections, both find no owner and no default, and one loses. */
+export const retryLostRace = <Result>(store: () => Promise<Result>): Promise<Result> =>
   store().catch((error: unknown) => {
     if (violationOf(error)?.kind === 'unique') return store();
     throw error;

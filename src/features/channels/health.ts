@@ -122,9 +122,9 @@ const defined = <T extends object>(fields: T): Partial<T> =>
 export const previousHealth = (before: PublicHealth, after: PublicHealth): Partial<PublicHealth> =>
   Object.fromEntries(
     Object.entries(before).filter(
-      ([key, value]) => !UNTOLD.has(key) && !isDeepStrictEqual(value, after[key as keyof PublicHealth]),
+      ([key, value]) => !SET_BY_EVERY_REPORT.has(key) && !isDeepStrictEqual(value, after[key as keyof PublicHealth]),
     ),
   );
 
-/** Fields that each report sets. */
-const UNTOLD: ReadonlySet<string> = new Set(['last_change', 'updated_at', 'checked_at']);
+/** Fields that would make every report a change. */
+const SET_BY_EVERY_REPORT: ReadonlySet<string> = new Set(['last_change', 'updated_at', 'checked_at']);

@@ -1,7 +1,7 @@
 import { DAY, MINUTE } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { ChannelRef } from './channel.ts';
-import { askNetwork } from './check.ts';
+import { askHealth } from './check.ts';
 import { credentialsOf } from './credentials.ts';
 import { claimUnchecked } from './health.sql.ts';
 import { knownHealth, recordCheck } from './record-check.ts';
@@ -46,7 +46,7 @@ async function check(needs: Needs, { tenantId, channelId }: ChannelRef): Promise
   const credentials = await credentialsOf(needs, tenantId, channelId);
   if (!credentials) return;
   const known = await knownHealth(needs.db.write, tenantId, channelId);
-  const health = await askNetwork(needs, credentials);
+  const health = await askHealth(needs, credentials);
   await needs.db.transaction(async trx => {
     const [channel] = await getChannels(trx, tenantId, [channelId]);
     if (channel) await recordCheck(trx, tenantId, channel, health, needs.clock.now(), known);

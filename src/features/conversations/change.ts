@@ -99,7 +99,7 @@ export async function applyChange(
 ): Promise<PublicConversation[]> {
   const nowIso = new Date(nowMs).toISOString();
   const states = locked.map(row => ({ ...row, ...afterPatch(row, change) }));
-  const changed = states.filter((state, index) => differs(state, locked[index]));
+  const changed = states.filter((state, index) => hasChanged(state, locked[index]));
   if (changed.length > 0) await writeStates(trx, tenantId, changed, nowIso);
   const { addTagIds: added = [], removeTagIds: removed = [] } = change;
   const ids = locked.map(({ id }) => id);
@@ -116,7 +116,7 @@ export async function applyChange(
   return ids.flatMap(id => after.get(id) ?? []);
 }
 
-const differs = (after: PublicConversation, before: PublicConversation | undefined): boolean =>
+const hasChanged = (after: PublicConversation, before: PublicConversation | undefined): boolean =>
   !before ||
   after.status !== before.status ||
   after.snoozed_until !== before.snoozed_until ||

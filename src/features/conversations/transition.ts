@@ -14,9 +14,8 @@ export type TransitionState = Pick<
   'status' | 'snoozed_until' | 'assignee_id' | 'waiting_since' | 'unread_count'
 >;
 
-export const SNOOZE_IN_THE_PAST = 'Must be in the future.';
-export const SNOOZE_WITHOUT_STATUS =
-  'Only a snoozed conversation has a time: set the status to SNOOZED, or leave this out.';
+const SNOOZE_IN_THE_PAST = 'Must be in the future.';
+const SNOOZE_WITHOUT_STATUS = 'Only a snoozed conversation has a time: set the status to SNOOZED, or leave this out.';
 
 /** Validates a patch; undefined: valid. @param before undefined: any conversation */
 export function patchFault(

@@ -64,7 +64,7 @@ const ErrorClassEnum = builder.enumType('ErrorClass', {
   } as const,
 });
 
-export const MessageTypeEnum = builder.enumType('MessageType', {
+const MessageTypeEnum = builder.enumType('MessageType', {
   description: 'Type of a message.',
   values: Object.fromEntries(
     Object.entries(MESSAGE_TYPES).map(([word, description]) => [word, { value: word, description }]),

@@ -14,8 +14,8 @@ const FIELDS: Readonly<Record<string, string>> = {
   'buttons.0': 'code',
 };
 
-/** An error of the code's message, with fields of the input. */
-export function withOwnFields(error: CodedError): CodedError {
+/** An error of the message that carries the code, with its faults under the fields of the code's own input. */
+export function withInputFields(error: CodedError): CodedError {
   if (error.faults.length === 0) return error;
   const errors = new FieldErrorList();
   for (const { field, message, code } of error.faults) errors.add(FIELDS[field] ?? field, message, code);
@@ -38,5 +38,5 @@ export async function withAllFaults(context: Context, error: unknown, input: Giv
     if (name === '') throw error;
     return (await templateRequest(context, { name, language, body: [CODE], to: NOBODY, channelId }, AS_OTP)).content;
   });
-  return all instanceof CodedError ? withFaultsOf(withOwnFields(all), () => readSend(input)) : all;
+  return all instanceof CodedError ? withFaultsOf(withInputFields(all), () => readSend(input)) : all;
 }

@@ -14,7 +14,7 @@ import { sendTemplate } from '../templates/sending/send-template.ts';
 import { keyOf, once } from '../tenancy/idempotency/once.ts';
 import { isRunning, markRunning } from '../tenancy/idempotency/running.ts';
 import { activate } from './activate.ts';
-import { withAllFaults, withOwnFields } from './all-faults.ts';
+import { withAllFaults, withInputFields } from './all-faults.ts';
 import { giveBackSend, lockPhones, readUse, takeHour, takeSend } from './caps.sql.ts';
 import { capRefusal, hourOf, hourRefusal, sendCaps } from './caps.ts';
 import { macOf } from './code.ts';
@@ -197,7 +197,7 @@ async function accept(
     // Another request considered this send dead, ended it and took the key of the message.
     if (error.code === 'IDEMPOTENCY_MISMATCH')
       throw new CodedError('SERVICE_UNAVAILABLE', 'Sending the code took too long. Try again.');
-    throw withOwnFields(error);
+    throw withInputFields(error);
   }
 }
 

@@ -70,7 +70,7 @@ export const CONTACT_OVERRIDES: SchemaOverrides = {
 
 export const DELETED_CONTACT = z.object({ id: rowId('Id of the deleted contact.') });
 
-export const CONTACT_TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
+const CONTACT_TYPES = { lead: 'LEAD', customer: 'CUSTOMER', guest: 'GUEST' } as const;
 
 /** Filter and sort fields of contacts. */
 export const CONTACT_LIST: ListFields<ContactFilter, ContactOrderField> = {

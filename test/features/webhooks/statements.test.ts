@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../../src/database/database.ts';
 import {
-  byIndex,
   cancelDeliveries,
   type DueDelivery,
   type ErasedDelivery,
@@ -10,6 +9,7 @@ import {
   recordAttempts,
   type WaitingEndpoint,
   waitingEndpoints,
+  withIndexScans,
 } from '../../../src/features/webhooks/delivery/queue.sql.ts';
 import type { EndpointRow } from '../../../src/features/webhooks/endpoints/endpoint.ts';
 import {
@@ -123,7 +123,7 @@ test('the other statements are accepted by the database', async () => {
 test('the settings of a transaction by index are one statement', async () => {
   const columns = await describeColumns(database.url, db => {
     const transaction: Database['transaction'] = work => work(db);
-    return byIndex({ transaction } as Database, async () => undefined);
+    return withIndexScans({ transaction } as Database, async () => undefined);
   });
   expect(columns).toEqual({ set_config: 'text' });
 });

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { phoneKey } from '../../../platform/phone.ts';
-import { type BotRow, MAX } from '../bot.ts';
+import { BOT_LIMITS, type BotRow } from '../bot.ts';
 import { type ContactState, REMEMBERED_REPLIES } from './decide.ts';
 
 export interface ContactStateRow {
@@ -22,8 +22,8 @@ export interface ContactStateRow {
  * The time of the last message that a person of the tenant sent to a contact within some minutes before an instant; of a scheduled
  * one the time it was scheduled for. It does not count what bots sent, templates, and what was not delivered.
  * @param instant a column of the past; then later messages of the contact are not read either
- * @param stable the present for the index, which a volatile function (`instant`) cannot use
- * @param minutes 0: null, without a look
+ * @param stable the same instant as a stable expression, if `instant` is volatile: an index condition cannot use a volatile one
+ * @param minutes 0: always null, and no message is read
  */
 export function personBefore(
   tenantId: number,
@@ -110,7 +110,7 @@ export async function readContactStates(
     tenantId,
     contactIds,
     bots.map(bot => bot.id),
-    MAX.cooldownSeconds,
+    BOT_LIMITS.cooldownSeconds,
     Math.max(0, ...bots.map(bot => bot.hand_over_minutes)),
     REMEMBERED_REPLIES,
   );

@@ -1,6 +1,6 @@
 import { FieldErrorList } from '../../../core/errors.ts';
 import { isLonger } from '../../../platform/text.ts';
-import { type BotRow, MAX, type Trigger } from '../bot.ts';
+import { BOT_LIMITS, type BotRow, type Trigger } from '../bot.ts';
 import type { GivenReply } from '../reply/reply.ts';
 import { normalise } from './match.ts';
 import { patternFault } from './pattern.ts';
@@ -85,15 +85,16 @@ export function parseBot(input: BotInput, before: BotFields | undefined): BotFie
     hand_over_minutes: input.handOverMinutes ?? old.hand_over_minutes,
   };
   if (fields.name === '') errors.add('name', 'Is required.', 'REQUIRED');
-  else if (isLonger(fields.name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
+  else if (isLonger(fields.name, BOT_LIMITS.name))
+    errors.add('name', `May have at most ${BOT_LIMITS.name} characters.`, 'TOO_LONG');
   if (hasKeywords) checkKeywords(keywords, errors);
   else if (input.keywords?.length) errors.add('keywords', 'This trigger has no keywords.', 'SURPLUS');
   const fault = fields.pattern === null ? undefined : patternFault(fields.pattern);
   if (fault !== undefined) errors.add('pattern', fault, fields.pattern === '' ? 'REQUIRED' : 'INVALID');
   if (trigger !== 'regex' && input.pattern) errors.add('pattern', 'Only the trigger REGEX has a pattern.', 'SURPLUS');
-  checkNumber('priority', fields.priority, -MAX.priority, MAX.priority, errors);
-  checkNumber('cooldownSeconds', fields.cooldown_seconds, 0, MAX.cooldownSeconds, errors);
-  checkNumber('handOverMinutes', fields.hand_over_minutes, 0, MAX.handOverMinutes, errors);
+  checkNumber('priority', fields.priority, -BOT_LIMITS.priority, BOT_LIMITS.priority, errors);
+  checkNumber('cooldownSeconds', fields.cooldown_seconds, 0, BOT_LIMITS.cooldownSeconds, errors);
+  checkNumber('handOverMinutes', fields.hand_over_minutes, 0, BOT_LIMITS.handOverMinutes, errors);
   errors.throwIfAny();
   return fields;
 }
@@ -110,12 +111,13 @@ function distinct(keywords: readonly string[]): string[] {
 
 function checkKeywords(keywords: readonly string[], errors: FieldErrorList): void {
   if (keywords.length === 0) errors.add('keywords', 'At least one is required.', 'REQUIRED');
-  if (keywords.length > MAX.keywords) errors.add('keywords', `May have at most ${MAX.keywords}.`, 'TOO_MANY');
+  if (keywords.length > BOT_LIMITS.keywords)
+    errors.add('keywords', `May have at most ${BOT_LIMITS.keywords}.`, 'TOO_MANY');
   for (const [index, keyword] of keywords.entries()) {
     const field = `keywords.${index}`;
     if (normalise(keyword) === '') errors.add(field, 'Is empty.', 'REQUIRED');
-    else if (isLonger(keyword, MAX.keyword))
-      errors.add(field, `May have at most ${MAX.keyword} characters.`, 'TOO_LONG');
+    else if (isLonger(keyword, BOT_LIMITS.keyword))
+      errors.add(field, `May have at most ${BOT_LIMITS.keyword} characters.`, 'TOO_LONG');
   }
 }
 

@@ -42,7 +42,7 @@ export interface GivenReply extends Omit<BotReply, 'interactive'> {
   readonly interactive?: Maybe<Omit<InteractiveReply, keyof Choices> & GivenChoices>;
 }
 
-export const REPLY_TYPES = ['text', 'interactive', 'media', 'template'] as const;
+const REPLY_TYPES = ['text', 'interactive', 'media', 'template'] as const;
 export type ReplyType = (typeof REPLY_TYPES)[number];
 
 /** Returns the type of a reply; undefined unless exactly one field is set. */

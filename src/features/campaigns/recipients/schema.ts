@@ -49,7 +49,7 @@ const REASON_WORDS: Readonly<Record<SkipReason, string>> = {
   gone: 'Was deleted.',
   invalid: 'The filled template is not valid, for example too long.',
 };
-export const SkipReasonEnum = builder.enumType('CampaignSkipReason', {
+const SkipReasonEnum = builder.enumType('CampaignSkipReason', {
   description: 'Why a contact of the audience does not get a campaign.',
   values: Object.fromEntries(
     SKIP_REASONS.map(value => [value.toUpperCase(), { value, description: REASON_WORDS[value] }]),

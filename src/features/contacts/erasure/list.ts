@@ -4,7 +4,7 @@ import type { ListDefinition, Page } from '../../../database/list.ts';
 import { listColumns, readPage } from '../../../database/page.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { ReceiptRow } from './receipt.ts';
-import { COLUMNS } from './store.ts';
+import { RECEIPT_COLUMNS } from './store.ts';
 
 const column = listColumns('erasure_receipts', 'r');
 const id = column('id', 'uuid');
@@ -32,5 +32,5 @@ export const receiptPage = (context: Context, args: ListArgs): Promise<Page<Rece
     RECEIPTS,
     tenantOf(context),
     args,
-    COLUMNS.map(name => `r.${name}` as const),
+    RECEIPT_COLUMNS.map(name => `r.${name}` as const),
   );

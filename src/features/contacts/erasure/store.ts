@@ -10,7 +10,7 @@ export interface PendingReceipt extends ReceiptRow {
 }
 
 /** The columns of a receipt that the API shows. */
-export const COLUMNS = [
+export const RECEIPT_COLUMNS = [
   'id',
   'contact_id',
   'subject_digest',
@@ -75,7 +75,7 @@ export async function storeFormerDigests(
 export const lockPending = (trx: Db, tenantId: number, ids: readonly string[]): Promise<PendingReceipt[]> =>
   trx
     .selectFrom('erasure_receipts')
-    .select([...COLUMNS, 'pending'])
+    .select([...RECEIPT_COLUMNS, 'pending'])
     .$narrowType<Typed & { pending: NotNull }>()
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(ids))
@@ -87,7 +87,7 @@ export const lockPending = (trx: Db, tenantId: number, ids: readonly string[]): 
 export const getReceipts = (db: Db, tenantId: number, ids: readonly string[]): Promise<ReceiptRow[]> =>
   db
     .selectFrom('erasure_receipts')
-    .select(COLUMNS)
+    .select(RECEIPT_COLUMNS)
     .$narrowType<Typed>()
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(ids))

@@ -36,13 +36,13 @@ export async function createLabel(context: Context, kind: LabelKind, input: Keye
       return created;
     },
     store: created => ({ id: created.id }),
-    again: stored => existing(context, kind, (stored as { id: number }).id),
+    again: stored => requireLabel(context, kind, (stored as { id: number }).id),
   });
   context.signals.send('events');
   return label;
 }
 
-async function existing(context: Context, kind: LabelKind, id: number): Promise<LabelRow> {
+async function requireLabel(context: Context, kind: LabelKind, id: number): Promise<LabelRow> {
   const [label] = await getLabels(context.db.write, tenantOf(context), kind, [id]);
   if (!label) throw notFound(LABELS[kind].name);
   return label;
@@ -61,7 +61,7 @@ export async function changeLabel(
   const label = await once(context, keyed, {
     run: trx => update(trx, tenantId, kind, id, fields),
     store: updated => ({ id: updated.id }),
-    again: () => existing(context, kind, id),
+    again: () => requireLabel(context, kind, id),
   });
   context.signals.send('events');
   return label;

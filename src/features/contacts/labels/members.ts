@@ -35,7 +35,7 @@ export async function changeMembers(
       { contactIds: [`Takes 1 to ${MAX_MEMBERS} ids.`] },
       contactIds.length === 0 ? 'REQUIRED' : 'TOO_MANY',
     );
-  const existing = (group: LabelRow | undefined): LabelRow => {
+  const orNotFound = (group: LabelRow | undefined): LabelRow => {
     if (!group) throw notFound('Group');
     return group;
   };
@@ -44,7 +44,7 @@ export async function changeMembers(
     { operation: `${action}GroupMembers`, key: input.idempotencyKey, input },
     {
       run: async trx => {
-        const group = existing(await lockGroup(trx, tenantId, groupId));
+        const group = orNotFound(await lockGroup(trx, tenantId, groupId));
         if (action === 'remove') return { group, count: await removeMembers(trx, tenantId, groupId, contactIds) };
         const known = await lockExistingContacts(trx, tenantId, contactIds);
         const unknown = contactIds.filter(id => !known.has(id));
@@ -57,7 +57,7 @@ export async function changeMembers(
       },
       store: ({ count }) => ({ count }),
       again: async stored => ({
-        group: existing((await getLabels(context.db.write, tenantId, 'group', [groupId]))[0]),
+        group: orNotFound((await getLabels(context.db.write, tenantId, 'group', [groupId]))[0]),
         count: (stored as { count: number }).count,
       }),
     },

@@ -30,7 +30,7 @@ async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
 }
 
 /** @throws NOT_FOUND */
-export async function existingFilter(context: Context, id: number): Promise<SavedFilterRow> {
+async function requireFilter(context: Context, id: number): Promise<SavedFilterRow> {
   const [row] = await getSavedFilters(context.db.write, tenantOf(context), [id]);
   if (!row) throw notFound('Saved filter');
   return row;
@@ -49,7 +49,7 @@ export async function createSavedFilter(context: Context, input: Keyed<SavedFilt
         return insertSavedFilter(trx, tenantId, fields);
       },
       store: ({ id }) => ({ id }),
-      again: stored => existingFilter(context, (stored as { id: number }).id),
+      again: stored => requireFilter(context, (stored as { id: number }).id),
     }),
   );
 }
@@ -71,7 +71,7 @@ export async function changeSavedFilter(
         return row;
       },
       store: () => ({ id }),
-      again: () => existingFilter(context, id),
+      again: () => requireFilter(context, id),
     }),
   );
 }

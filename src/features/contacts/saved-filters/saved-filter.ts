@@ -7,7 +7,7 @@ export const MAX_NAME = 100;
 /** Per account. */
 export const MAX_SAVED = 500;
 /** Characters of a filter as JSON: a thousand ids have some 40,000. */
-export const MAX_FILTER = 100_000;
+const MAX_FILTER = 100_000;
 
 export interface SavedFilterRow {
   readonly id: number;

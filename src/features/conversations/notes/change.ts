@@ -19,7 +19,7 @@ export interface NewNote {
 
 const GONE = 'The object with this id does not exist.';
 
-async function existing(context: Context, id: number): Promise<NoteRow> {
+async function requireNote(context: Context, id: number): Promise<NoteRow> {
   const [note] = await getNotes(context.db.write, tenantOf(context), [id]);
   if (!note) throw notFound('Note');
   return note;
@@ -54,7 +54,7 @@ export async function createNote(
         run: trx => insertNote(trx, tenantId, note),
         store: ({ id }) => ({ id }),
         contactId: row => row.contact_id,
-        again: stored => existing(context, (stored as { id: number }).id),
+        again: stored => requireNote(context, (stored as { id: number }).id),
       },
     );
   } catch (error) {
@@ -78,7 +78,7 @@ export const changeNote = (context: Context, id: number, body: string, idempoten
       },
       store: () => ({ id }),
       contactId: row => row.contact_id,
-      again: () => existing(context, id),
+      again: () => requireNote(context, id),
     },
   );
 };

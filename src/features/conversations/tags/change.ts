@@ -18,7 +18,7 @@ async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function existing(context: Context, id: number): Promise<TagRow> {
+async function requireTag(context: Context, id: number): Promise<TagRow> {
   const [tag] = await getTags(context.db.write, tenantOf(context), [id]);
   if (!tag) throw notFound('Tag');
   return tag;
@@ -34,7 +34,7 @@ export const createTag = (context: Context, input: Keyed<TagInput>): Promise<Tag
       {
         run: trx => insertTag(trx, tenantOf(context), { name, color }),
         store: ({ id }) => ({ id }),
-        again: stored => existing(context, (stored as { id: number }).id),
+        again: stored => requireTag(context, (stored as { id: number }).id),
       },
     ),
   );
@@ -54,7 +54,7 @@ export const changeTag = (context: Context, id: number, input: Keyed<TagInput>):
           return tag;
         },
         store: () => ({ id }),
-        again: () => existing(context, id),
+        again: () => requireTag(context, id),
       },
     ),
   );

@@ -21,7 +21,7 @@ async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
   }
 }
 
-async function existing(context: Context, id: number): Promise<CannedReplyRow> {
+async function requireCannedReply(context: Context, id: number): Promise<CannedReplyRow> {
   const [reply] = await getCannedReplies(context.db.write, tenantOf(context), [id]);
   if (!reply) throw notFound('Canned reply');
   return reply;
@@ -43,7 +43,7 @@ export async function createCannedReply(
       {
         run: trx => insertCannedReply(trx, tenantOf(context), { shortcut, title, content }),
         store: ({ id }) => ({ id }),
-        again: stored => existing(context, (stored as { id: number }).id),
+        again: stored => requireCannedReply(context, (stored as { id: number }).id),
       },
     ),
   );
@@ -69,7 +69,7 @@ export async function changeCannedReply(
           return reply;
         },
         store: () => ({ id }),
-        again: () => existing(context, id),
+        again: () => requireCannedReply(context, id),
       },
     ),
   );

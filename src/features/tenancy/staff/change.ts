@@ -24,7 +24,7 @@ export function createStaff(context: Context, input: NewStaff, key: Key): Promis
     {
       run: trx => addStaff(trx, tenantId, input, authorOf(context)),
       store: ({ id }) => ({ id }),
-      again: stored => existing(context.db.write, tenantId, (stored as { id: number }).id),
+      again: stored => requireStaff(context.db.write, tenantId, (stored as { id: number }).id),
     },
   );
 }
@@ -42,7 +42,7 @@ export async function changeStaff(context: Context, id: number, input: StaffChan
     {
       run: async trx => {
         await lockStaffQuota(trx, tenantId);
-        const before = await existing(trx, tenantId, id);
+        const before = await requireStaff(trx, tenantId, id);
         if (!differs(before, change)) return before;
         if (change.role !== undefined && change.role !== 'admin') await keepAnAdmin(trx, tenantId, before);
         const holder = change.email === undefined ? undefined : await findStaff(trx, tenantId, change.email);
@@ -53,7 +53,7 @@ export async function changeStaff(context: Context, id: number, input: StaffChan
         return after;
       },
       store: () => ({ id }),
-      again: () => existing(context.db.write, tenantId, id),
+      again: () => requireStaff(context.db.write, tenantId, id),
     },
   );
   context.tokens.revoked(tenantId);
@@ -75,7 +75,7 @@ export async function deleteStaffMember(context: Context, id: number, key: Key):
     {
       run: async trx => {
         await lockStaffQuota(trx, tenantId);
-        const member = await existing(trx, tenantId, id);
+        const member = await requireStaff(trx, tenantId, id);
         await keepAnAdmin(trx, tenantId, member);
         await writeRemoved(trx, tenantId, member, authorOf(context));
       },
@@ -96,7 +96,7 @@ async function keepAnAdmin(trx: Db, tenantId: number, { role, name }: StaffRow):
     throw conflict(`${name} is the only ADMIN of the account. Give another staff member this role first.`);
 }
 
-async function existing(db: Db, tenantId: number, id: number): Promise<StaffRow> {
+async function requireStaff(db: Db, tenantId: number, id: number): Promise<StaffRow> {
   const [member] = await getStaff(db, tenantId, [id]);
   if (!member) throw notFound('StaffMember');
   return member;

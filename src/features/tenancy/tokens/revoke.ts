@@ -22,7 +22,7 @@ export async function revokeToken(
 }
 
 /** Revokes a token of the caller's tenant, in every process at once. @throws NOT_FOUND */
-export async function endAccessToken(
+export async function revokeAccessToken(
   context: Context,
   id: number,
   key: string | null | undefined,

@@ -14,7 +14,7 @@ import { ScopeEnum } from '../../../schema/scope-enum.ts';
 import { Viewer } from '../tenants/schema.ts';
 import { type IssuedToken, issueToken } from './create.ts';
 import { tokenPage } from './list.ts';
-import { endAccessToken } from './revoke.ts';
+import { revokeAccessToken } from './revoke.ts';
 import { type AccessTokenRow, getTokens } from './store.ts';
 
 export const tokenLoader = rowLoader(getTokens);
@@ -161,6 +161,6 @@ mutation('revokeAccessToken', {
   }),
   payload: AccessTokenPayload,
   resolve: async ({ id, idempotencyKey }, context) => ({
-    accessToken: await endAccessToken(context, numericId(tenantOf(context), 'AccessToken', id), idempotencyKey),
+    accessToken: await revokeAccessToken(context, numericId(tenantOf(context), 'AccessToken', id), idempotencyKey),
   }),
 });

@@ -10,7 +10,7 @@ import { plainSignatureOf, signatureOf } from './signature.ts';
 import { judge, type Verdict } from './verdict.ts';
 
 /** A delivery with its event. */
-export interface Ready {
+export interface ReadyDelivery {
   readonly id: string;
   readonly event_id: string;
   readonly event_type: string;
@@ -43,7 +43,7 @@ export async function attemptDelivery(
   resources: Resources,
   lane: Pick<Lane, 'mayCall'>,
   { target, url, headers, keys }: OpenTarget,
-  ready: Ready,
+  ready: ReadyDelivery,
 ): Promise<Attempted | undefined> {
   const { clock, config, publicHttp, metrics } = resources;
   const startMs = clock.now();

@@ -9,13 +9,13 @@ import { AttemptWriter } from '../log/attempt-writer.ts';
 import { type Attempted, attemptDelivery } from './attempt.ts';
 import { ENDPOINTS, endpointKey } from './lane.ts';
 import {
-  byIndex,
   type DueDelivery,
   endEventless,
   endWaiting,
   SCAN_LIMIT,
   type WaitingEndpoint,
   waitingEndpoints,
+  withIndexScans,
 } from './queue.sql.ts';
 import { Refiller } from './refill.ts';
 import { FAILING_FOR_MS } from './schedule.ts';
@@ -107,7 +107,7 @@ class ShardRun {
   /** Waits for running attempts and writes their results. */
   async finish(): Promise<void> {
     await Promise.all(this.#work);
-    await this.#attempts.flushed();
+    await this.#attempts.flush();
   }
 
   /** Call when an endpoint was changed. */
@@ -122,7 +122,7 @@ class ShardRun {
   async #scan(): Promise<number | undefined> {
     const { db } = this.#resources;
     const begin = this.#scanAfter;
-    const waiting = (after: EndpointRef) => byIndex(db, trx => waitingEndpoints(trx, this.#shard, after));
+    const waiting = (after: EndpointRef) => withIndexScans(db, trx => waitingEndpoints(trx, this.#shard, after));
     const rows = await waiting(begin);
     const isWhole = rows.length < SCAN_LIMIT;
     // A scan that began in the middle of the shard wraps around.
@@ -174,7 +174,7 @@ class ShardRun {
   async #run(queue: EndpointQueue): Promise<void> {
     let written = Promise.resolve();
     while (!this.#lane.signal.aborted) {
-      await this.#attempts.room();
+      await this.#attempts.waitForRoom();
       const next = await queue.next();
       if (!next || this.#lane.signal.aborted) break;
       const recorded = await this.#attempt(queue, next);

@@ -55,7 +55,7 @@ const BY_INDEX = {
  * to record a few attempts it hashed all deliveries. With the access paths fixed, parameter values make no difference, so that
  * each connection plans a statement once (2 ms) with a generic plan, which serves tables that were empty then.
  */
-export function byIndex<T>(db: Database, work: (trx: Db) => Promise<T>): Promise<T> {
+export function withIndexScans<T>(db: Database, work: (trx: Db) => Promise<T>): Promise<T> {
   return db.transaction(async trx => {
     await sql`
       select set_config(name, value, true)
@@ -82,7 +82,7 @@ export const SCAN_LIMIT = 2_000;
  * Lists the endpoints of a shard that have queued deliveries, with the due time of the first one. Steps from endpoint to endpoint
  * through the index (a loose index scan): later rows of an endpoint are not read.
  *
- * @param trx the transaction of `byIndex`
+ * @param trx the transaction of `withIndexScans`
  */
 export async function waitingEndpoints(trx: Db, shard: number, scanAfter: EndpointRef): Promise<WaitingEndpoint[]> {
   const next = (after: RawBuilder<unknown>) => sql`
@@ -159,7 +159,7 @@ export interface Wanted extends EndpointRef {
  * Returns the next due deliveries of endpoints, up to `limit` of each, in order of due time. They are not marked as claimed: one
  * process holds the lane, and if it dies, deliveries without a recorded attempt are fetched again.
  *
- * @param trx the transaction of `byIndex`
+ * @param trx the transaction of `withIndexScans`
  */
 export async function nextDeliveries(
   trx: Db,
@@ -210,7 +210,7 @@ export interface Recorded {
  * JSON value that contains the event payloads: fourteen arrays cost this process as much as a delivery. Back-offs count from the
  * database's clock.
  *
- * @param trx the transaction of `byIndex`
+ * @param trx the transaction of `withIndexScans`
  */
 export async function recordAttempts(trx: Db, recorded: readonly Recorded[]): Promise<void> {
   await sql`

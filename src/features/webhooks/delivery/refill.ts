@@ -3,7 +3,7 @@ import type { EndpointQueue } from '../endpoints/endpoint-queue.ts';
 import { openTarget } from '../endpoints/target.ts';
 import { findTargets } from '../endpoints/targets.sql.ts';
 import { endpointKey } from './lane.ts';
-import { byIndex, type DueDelivery, nextDeliveries } from './queue.sql.ts';
+import { type DueDelivery, nextDeliveries, withIndexScans } from './queue.sql.ts';
 
 /** Deliveries fetched for one endpoint at once; fewer for each if there are many endpoints. */
 const MAX_PER_ENDPOINT = 100;
@@ -58,7 +58,7 @@ export class Refiller {
           db.read,
           queues.map(([queue]) => queue),
         ),
-        wanted.length > 0 ? byIndex(db, trx => nextDeliveries(trx, this.#shard, wanted, limit)) : [],
+        wanted.length > 0 ? withIndexScans(db, trx => nextDeliveries(trx, this.#shard, wanted, limit)) : [],
       ]);
       const byKey = new Map(targets.map(target => [endpointKey(target.tenant_id, target.id), target]));
       const deliveries = Map.groupBy<string, DueDelivery>(rows, row => endpointKey(row.tenant_id, row.endpoint_id));

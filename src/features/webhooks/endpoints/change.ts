@@ -11,7 +11,7 @@ import { once } from '../../tenancy/idempotency/once.ts';
 import { signalChange } from '../delivery/lane.ts';
 import { newSecret } from '../delivery/signature.ts';
 import { urlRules } from './create.ts';
-import { endBacklog, endRest } from './end-backlog.ts';
+import { endBacklog, endRemaining } from './end-backlog.ts';
 import {
   type EndpointFields,
   type EndpointInput,
@@ -80,7 +80,7 @@ async function update(
     subscription: subscriptionOf(fields.url ?? before.url, fields.events ?? before.events),
     ...(headers && { header_names: headers.map(({ name }) => name), headers: sealHeaders(secrets, headers) }),
   };
-  if (fields.enabled === true && !before.enabled) await endRest(trx, tenantId, id);
+  if (fields.enabled === true && !before.enabled) await endRemaining(trx, tenantId, id);
   try {
     const after = await updateEndpoint(trx, tenantId, id, values, since, new Date(clock.now()).toISOString());
     if (!after) throw notFound('WebhookEndpoint');

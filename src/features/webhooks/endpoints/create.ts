@@ -7,7 +7,7 @@ import type { Cursor } from '../../../events/cursor.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
 import { newSecret } from '../delivery/signature.ts';
-import { endBacklog, endRest } from './end-backlog.ts';
+import { endBacklog, endRemaining } from './end-backlog.ts';
 import {
   type EndpointFields,
   type EndpointInput,
@@ -90,7 +90,7 @@ async function findOrInsert(
   if (present) {
     const isToBeEnabled = present.disabled_reason === 'gone' || present.disabled_reason === 'failing';
     if (!isToBeEnabled) return { webhookEndpoint: present, isNew: false, secret: null };
-    await endRest(trx, tenantId, present.id);
+    await endRemaining(trx, tenantId, present.id);
     const endpoint = await updateEndpoint(trx, tenantId, present.id, { enabled: true }, since, nowIso);
     return { webhookEndpoint: endpoint ?? present, isNew: false, secret: null };
   }

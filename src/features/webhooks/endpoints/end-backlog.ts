@@ -19,6 +19,6 @@ export async function endBacklog({ write }: Database, tenantId: number, id: numb
 }
 
 /** Ends what is left of the backlog. @param trx has locked the endpoint, and does not yet enable it */
-export async function endRest(trx: Db, tenantId: number, id: number): Promise<void> {
+export async function endRemaining(trx: Db, tenantId: number, id: number): Promise<void> {
   await endWaiting(trx, tenantId, shardOf(id), id, DISABLED);
 }

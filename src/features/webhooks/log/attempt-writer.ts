@@ -45,11 +45,12 @@ export class AttemptWriter {
   }
 
   /** Waits while there are too many unwritten attempts. */
-  room(): Promise<void> {
+  waitForRoom(): Promise<void> {
     return this.#writer.waitForRoom(MAX_WAITING);
   }
 
-  flushed(): Promise<void> {
+  /** Writes all attempts. */
+  flush(): Promise<void> {
     return this.#writer.flush();
   }
 

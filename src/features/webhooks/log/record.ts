@@ -2,7 +2,7 @@ import { append } from '../../../events/append.ts';
 import type { Resources } from '../../../schema/context.ts';
 import type { Attempted } from '../delivery/attempt.ts';
 import { endpointTopic } from '../delivery/lane.ts';
-import { byIndex, type Recorded, recordAttempts } from '../delivery/queue.sql.ts';
+import { type Recorded, recordAttempts, withIndexScans } from '../delivery/queue.sql.ts';
 import { eventWebhook } from '../endpoints/endpoint.ts';
 import { changeHealth, type HealthChange } from '../endpoints/targets.sql.ts';
 
@@ -28,7 +28,7 @@ export async function record(
 ): Promise<void> {
   const { db, signals, log } = resources;
   const recorded = attempted.map(recordOf);
-  const disabled = await byIndex(db, async trx => {
+  const disabled = await withIndexScans(db, async trx => {
     await recordAttempts(trx, recorded);
     const ended = health.length > 0 ? await changeHealth(trx, health) : [];
     for (const { tenant_id: tenantId, ...webhook } of ended)

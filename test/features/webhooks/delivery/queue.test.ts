@@ -2,11 +2,11 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../../../src/database/database.ts';
 import {
-  byIndex,
   nextDeliveries,
   type Recorded,
   recordAttempts,
   waitingEndpoints,
+  withIndexScans,
 } from '../../../../src/features/webhooks/delivery/queue.sql.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 
@@ -82,7 +82,7 @@ test('a plan that was made for an empty queue serves one that has been filled si
     endpointId,
     after: undefined,
   }));
-  const read = await byIndex(gateway.gateway.resources.db, async trx => {
+  const read = await withIndexScans(gateway.gateway.resources.db, async trx => {
     // The plan of this session, made while nothing waits.
     expect(await nextDeliveries(trx, SHARD, wanted, 40)).toEqual([]);
     expect(await waitingEndpoints(trx, SHARD, { tenantId: 0, endpointId: 0 })).toEqual([]);
@@ -102,7 +102,7 @@ test('fetching from a queue and recording results read only the required rows, h
   await fill();
   const { db } = gateway.gateway.resources;
   const wanted = [{ tenantId: gateway.tenant.id, endpointId: ENDPOINT, after: undefined }];
-  const [next, rest] = await byIndex(db, async trx => {
+  const [next, rest] = await withIndexScans(db, async trx => {
     const rows = await nextDeliveries(trx, SHARD, wanted, 40);
     const [first, ...others] = rows;
     await recordAttempts(trx, first ? [delivered(first.id)] : []);
@@ -125,8 +125,8 @@ test('attempts are recorded once, each with its event, in the given order', asyn
     [gateway.tenant.id],
   );
   const attempts = rows.map(({ id }) => delivered(id));
-  await byIndex(db, trx => recordAttempts(trx, attempts));
-  await byIndex(db, trx => recordAttempts(trx, attempts));
+  await withIndexScans(db, trx => recordAttempts(trx, attempts));
+  await withIndexScans(db, trx => recordAttempts(trx, attempts));
   const told = await gateway.database.query<{ id: string }>(
     `select payload -> 'delivery' ->> 'id' as id from events e where tenant_id = $1 and type = 'webhook.delivery_attempted'
      order by e.xid, e.seq`,
