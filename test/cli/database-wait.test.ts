@@ -3,16 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
-import { type Line, openLine } from '../support/second-gateway.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/second-gateway.ts';
 import { Program } from './program.ts';
 
 let database: TestDatabase;
-let line: Line;
+let line: DatabaseProxy;
 let directory: string;
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'parley-wait-'));
   database = await createTestDatabase();
-  line = await openLine(database.url);
+  line = await startDatabaseProxy(database.url);
 });
 afterAll(async () => {
   await line.stop();

@@ -6,7 +6,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { createSignals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { eventually } from '../support/gateway.ts';
-import { openLine } from '../support/second-gateway.ts';
+import { startDatabaseProxy } from '../support/second-gateway.ts';
 
 /** Connections beside the pools. */
 
@@ -52,7 +52,7 @@ test('a server that refuses to listen, as a standby does, gets no more connectio
 describe('when the server became unreachable and no connection was reset', () => {
   /** The connections of a process whose line to the server stalls. */
   async function startFar() {
-    const line = await openLine(database.url);
+    const line = await startDatabaseProxy(database.url);
     const far = createDatabase({ url: line.databaseUrl, poolSize: 1, readers: 1, statementTimeoutMs: 600, log });
     onTestFinished(async () => {
       line.mend();

@@ -2,11 +2,16 @@ import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
-import { type Line, openLine, type SecondGateway, startSecondGateway } from '../support/second-gateway.ts';
+import {
+  type DatabaseProxy,
+  type SecondGateway,
+  startDatabaseProxy,
+  startSecondGateway,
+} from '../support/second-gateway.ts';
 import { callsOf, closeCodeOf, expectUnavailable } from './apis.ts';
 
 let gateway: TestGateway;
-let line: Line;
+let line: DatabaseProxy;
 let far: SecondGateway;
 /** Verified by the process that loses its database. */
 let known: string;
@@ -21,7 +26,7 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop());
 beforeEach(async () => {
-  line = await openLine(gateway.database.url);
+  line = await startDatabaseProxy(gateway.database.url);
   await startFar();
 });
 afterEach(async () => {

@@ -8,7 +8,7 @@ import { createRedisRateLimits } from '../../src/platform/redis/rate-limits.ts';
 import { dataOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
-import { openLine, startSecondGateway } from '../support/second-gateway.ts';
+import { startDatabaseProxy, startSecondGateway } from '../support/second-gateway.ts';
 
 /** The gateway continues to work while Redis is unavailable. */
 
@@ -72,7 +72,7 @@ test('the Redis URL is validated, and its password appears in no error and no lo
 describe.skipIf(redisUrl === undefined)('when the connection to Redis is lost', () => {
   /** Broken and restored by the test. */
   async function line({ onTestFinished }: TestContext) {
-    const opened = await openLine(redisUrl ?? '');
+    const opened = await startDatabaseProxy(redisUrl ?? '');
     onTestFinished(() => opened.stop());
     return opened;
   }

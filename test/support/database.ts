@@ -6,15 +6,15 @@ import { createLog } from '../../src/platform/log.ts';
 
 export interface TestDatabase {
   readonly url: string;
-  /** Runs a statement as a bystander would, past all code of ours. */
+  /** Runs a statement on a connection of its own, which uses no code of the product. */
   query<Row extends pg.QueryResultRow>(text: string, values?: unknown[]): Promise<Row[]>;
   drop(): Promise<void>;
 }
 
-/** A statement of a test that hangs fails by itself and says why, before the test does, whose end would wait for it too. */
+/** Shorter than the timeout of a test: a statement that hangs fails first and names the cause, and the end of the test does not wait for it. */
 const TIMEOUTS = { connectionTimeoutMillis: 60_000, lock_timeout: 60_000, statement_timeout: 120_000 };
 
-/** Under a name the server plans a statement once, however often a test repeats it while it waits. */
+/** Name of the prepared statement, so that the server plans it once, however often `eventually` repeats it. */
 const nameOf = (text: string): string => createHash('sha1').update(text).digest('base64url');
 
 /** One connection of a worker to the server, for all databases of its files. */
@@ -39,13 +39,13 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `parley_test_${process.pid}_${randomBytes(4).toString('hex')}`;
   const admin = await administratorOf(serverUrl);
-  // Copying its files takes half the time of writing its pages into the log.
+  // Copying its files takes half as long as writing its pages to the write-ahead log.
   await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`);
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
-  // As in the connections of the product: on a server that compiles statements (jit), each run of one over all partitions took 0.3 s.
+  // jit is off, as in the connections of the product: with it, each statement over all partitions took 0.3 s to compile.
   const pool = new pg.Pool({ connectionString: address.href, max: 2, options: '-c jit=off', ...TIMEOUTS });
-  // Dropping the database at the end of a test terminates its connections: that is no failure.
+  // Dropping the database at the end of a test terminates its connections, which is not a failure.
   pool.on('error', () => undefined);
   return {
     url: address.href,
@@ -58,7 +58,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   };
 }
 
-/** A test database with the connections of a process to it, one of each kind unless told otherwise; `close` ends both. */
+/** A test database with the connections of a process to it, by default one of each kind; `close` closes them and drops the database. */
 export async function openTestDatabase(
   options: Partial<DatabaseOptions> = {},
 ): Promise<{ readonly database: TestDatabase; readonly db: Database; close(): Promise<void> }> {

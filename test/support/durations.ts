@@ -1,10 +1,10 @@
 const TICK_MS = 10;
-/** What one tick counts at the most. */
-const MOST_MS = 2 * TICK_MS;
+/** A tick counts for at most this. */
+const MAX_TICK_MS = 2 * TICK_MS;
 
 /**
- * How long something takes, for a bound in time that must not hang on what else the machine does: a tick that comes late,
- * because others had the processor, counts as one. On a machine at rest it is a clock.
+ * Measures how long work takes without the time in which other processes had the processor: a tick that comes late counts as one. On an
+ * idle machine it is elapsed time.
  * @returns milliseconds in which this process could run
  */
 export async function durationOf(work: () => Promise<unknown>): Promise<number> {
@@ -12,7 +12,7 @@ export async function durationOf(work: () => Promise<unknown>): Promise<number> 
   let last = performance.now();
   const count = (): void => {
     const now = performance.now();
-    counted += Math.min(now - last, MOST_MS);
+    counted += Math.min(now - last, MAX_TICK_MS);
     last = now;
   };
   const ticking = setInterval(count, TICK_MS);
@@ -25,7 +25,7 @@ export async function durationOf(work: () => Promise<unknown>): Promise<number> 
   return counted;
 }
 
-/** @returns milliseconds of processor time that the work takes on this thread */
+/** @returns milliseconds of CPU time that the work takes on this thread */
 export async function costOf(work: () => unknown): Promise<number> {
   const before = process.threadCpuUsage();
   await work();
@@ -34,10 +34,10 @@ export async function costOf(work: () => unknown): Promise<number> {
 }
 
 /**
- * How many share the processor with this process at the moment: by so much, what takes time in other processes too is to be
- * divided. 1 on a machine at rest.
+ * Elapsed time per CPU time of this process at the moment; 1 on an idle machine. Divide by it the duration of work that other processes
+ * take part in, such as the database.
  */
-export function crowding(): number {
+export function elapsedPerCpuTime(): number {
   const from = performance.now();
   const before = process.threadCpuUsage();
   let spentMs = 0;

@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 /**
- * Creates a directory in the fastest location. It is accessible to the user as which root runs PostgreSQL; otherwise the data
- * would be stored in /var/lib/parley, on a disk, and not be removed.
+ * Creates a directory in the fastest location. If root runs the tests, PostgreSQL runs as another user, who can access it; otherwise
+ * the data would be stored in /var/lib/parley, on a disk, and remain there.
  */
 export async function makeFastDirectory(prefix: string): Promise<string> {
   const path = await mkdtemp(join(await fastestDirectory(), prefix));

@@ -36,7 +36,7 @@ export interface TestTenant {
 }
 
 export interface GraphQLAnswer {
-  // biome-ignore lint/suspicious/noExplicitAny: what a test expects of an answer it says by assertions
+  // biome-ignore lint/suspicious/noExplicitAny: tests check the data by assertions
   readonly data?: any;
   readonly errors?: readonly {
     readonly message: string;
@@ -46,7 +46,7 @@ export interface GraphQLAnswer {
   readonly extensions?: Record<string, unknown>;
 }
 
-/** Which version is asked; version 1 has the tenant in its path. */
+/** The version of a REST call; version 1 has the tenant in its path. */
 export type RestBase = { readonly version: 'v2' } | { readonly version: 'v1'; readonly tenant: string };
 
 export interface TestGateway {
@@ -72,7 +72,7 @@ export interface TestGateway {
   graphql(query: string, variables?: object, token?: string): Promise<GraphQLAnswer>;
   /** Runs one mutation: `mutate('createContact', { phone }, 'contact { id }')`. User errors are selected with it. */
   mutate(name: string, input: object, selection?: string, token?: string): Promise<GraphQLAnswer>;
-  /** `path` below /api/v2, or below /api/v1/{tenant} of the first tenant. Rejects when the answer is not what the OpenAPI document says. */
+  /** Calls `path` below /api/v2, or below /api/v1/{tenant} of the first tenant. Rejects if the answer does not match the OpenAPI document. */
   rest(
     method: string,
     path: string,
@@ -86,7 +86,7 @@ export interface TestGateway {
 export interface TestGatewayOptions {
   readonly role?: Role;
   readonly clock?: Clock;
-  /** The name system of webhooks. */
+  /** Resolves the host names of webhook endpoints. */
   readonly resolveName?: ResolveName;
   readonly emulator?: Partial<EmulatorOptions>;
   /** Templates that the network has for the first tenant. */
@@ -104,7 +104,7 @@ const APP_SECRET = 'test-app-secret';
 export const VERIFY_TOKEN = 'test-verify-token';
 const wabaOf = (number: number): string => `${2_000 + number}`;
 
-/** A whole gateway on its own database, with an emulated network over HTTP: what a user has, at a free port. */
+/** Starts a whole gateway at a free port, with its own database and an emulated network over HTTP. */
 export async function startGateway(options: TestGatewayOptions = {}): Promise<TestGateway> {
   // Counted here, so that the first tenant of every gateway has the same numbers: files of one worker share this module.
   let numbers = 0;
@@ -125,8 +125,8 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     log: pino({ level: 'silent' }),
     ...(options.templates && { templates: options.templates.map(seed => ({ ...seed, wabaId: wabaOf(first) })) }),
     ...options.emulator,
-    // With windows as strict as the network's every text to a new person is taken and fails a moment later: answers, events and
-    // rows would depend on how soon that is known.
+    // With service windows as strict as the network's, every text to a new person would be accepted and fail a moment later: answers,
+    // events and rows would depend on how soon the failure arrives.
     faults: { window: 'open', ...options.emulator?.faults },
   });
   const env = {
@@ -137,14 +137,14 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     PARLEY_MEDIA_DIR: mediaDirectory,
     PARLEY_DATABASE_POOL: '6',
     PARLEY_DATABASE_READERS: '2',
-    // On a machine that has other work, dozens of requests at once may wait longer than five seconds for a connection, and what
-    // answers in milliseconds otherwise may take a second.
+    // On a loaded machine, dozens of concurrent requests may wait longer than five seconds for a connection, and calls that
+    // take milliseconds may take a second.
     PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
     PARLEY_DATABASE_STATEMENT_TIMEOUT_MS: '120000',
-    // Without a worker nothing is sent that could be waited for.
+    // Without a worker no message is sent, so there is no outcome to wait for.
     PARLEY_ACCEPTANCE_TIMEOUT_MS: options.role === 'gateway' ? '100' : '60000',
     PARLEY_REDIS_TIMEOUT_MS: '20000',
-    // Each place of each queue asks the database now and then; few tests have more than a lane or two.
+    // Each slot of each queue queries the database now and then, and few tests have more than two lanes.
     PARLEY_LANES: '3',
     ...(options.pgbouncer && {
       DATABASE_URL: options.pgbouncer(database.url),
@@ -242,7 +242,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
         method,
         headers: {
           authorization: `Bearer ${tenant.token}`,
-          // fetch asks for compression, which costs a test more than it spares.
+          // fetch requests compression, which costs a test more time than it saves.
           'accept-encoding': 'identity',
           ...(body !== undefined && { 'content-type': 'application/json' }),
           ...headers,
@@ -265,7 +265,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
 export const mutationOf = (name: string, selection = ''): string =>
   `mutation ($input: ${name.charAt(0).toUpperCase()}${name.slice(1)}Input!) { ${name}(input: $input) { ${selection} userErrors { __typename code message path } } }`;
 
-/** Asks over HTTP. Not by fetch, whose streams and headers cost twice as much, tens of thousands of times. */
+/** Sends an operation over HTTP. The suite makes tens of thousands of calls, and the streams and headers of fetch cost twice as much. */
 export async function post(url: string, query: string, variables: object, token: string): Promise<GraphQLAnswer> {
   const { body } = await request(`${url}/graphql`, {
     method: 'POST',
@@ -281,7 +281,7 @@ const REQUEST_CODES: ReadonlySet<string> = new Set(
     .map(({ name }) => name),
 );
 
-/** Every answer of the suite keeps to the enum of the codes of top-level errors. */
+/** Checks that every top-level error of the suite has a code of the enum RequestErrorCode. */
 function checkCodes(answer: GraphQLAnswer): GraphQLAnswer {
   for (const { extensions } of answer.errors ?? [])
     if (!REQUEST_CODES.has(extensions.code))
@@ -312,7 +312,7 @@ async function graphiqlToken(url: string): Promise<string> {
 
 const contracts = new Map<Version, Promise<Contract>>();
 
-/** Loaded where REST is asked, and made once in a test file. @throws when the answer is not what the OpenAPI document says */
+/** Checks an answer of REST against the OpenAPI document, which is made once in a test file that needs it. @throws if they differ */
 export async function checkAnswer(
   method: string,
   path: string,

@@ -17,8 +17,8 @@ declare module 'vitest' {
 }
 
 /**
- * What Node has compiled, kept between runs: workers and the programs that tests start load in half the time. The program itself
- * would keep it below the home of its user, which no test may touch.
+ * Node's compile cache, kept between runs: workers and the programs that tests start load in half the time. By default the program has
+ * it in the home directory of its user, which no test may write to.
  */
 const COMPILED = resolve('node_modules/.cache/compiled');
 
@@ -35,7 +35,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
       ? undefined
       : await startEmbeddedPostgres({ directory, durable: false, log: createLog('silent'), maxConnections: 300 });
   const serverUrl = given ?? embedded?.url ?? '';
-  // Two projects of one run share the process and, where it is given, the server.
+  // Two projects of one run share the process and, if PARLEY_TEST_DATABASE_URL is set, the server.
   const templateName = `parley_template_${process.pid}_${project.name}`;
   await admin(serverUrl, `create database ${templateName}`);
   await migrateDatabase(withDatabase(serverUrl, templateName));

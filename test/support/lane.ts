@@ -1,6 +1,6 @@
 import type { Lane } from '../../src/lanes/lane.ts';
 
-/** A lane that is held for good and never woken, for a drain that a test calls by itself. */
+/** A lane that is never lost and never woken, for tests that call a drain directly. */
 export const testLane = (queue: string, tenantId: number, key: string): Lane => ({
   queue,
   tenantId,

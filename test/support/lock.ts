@@ -9,8 +9,8 @@ export interface HeldLock {
 }
 
 /**
- * Runs a statement that takes a lock (`lock table …`, `select … for update`), and keeps its transaction open: what is decided
- * between two statements of the product is tested at the place, and not by many attempts that may all miss it.
+ * Runs a statement that takes a lock (`lock table …`, `select … for update`), and keeps its transaction open. A test of a
+ * race stops the product between two statements by it, instead of making many attempts that may all miss the moment.
  */
 export async function holdLock(
   { url }: Pick<TestDatabase, 'url'>,

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync, zstdDecompressSync } from 'node:zlib';
 import type { TestDatabase } from './database.ts';
 
-/** Where something of a person stands. */
+/** A place that contains data of a person. */
 export interface Finding {
   readonly table: string;
   readonly column: string;
@@ -16,9 +16,9 @@ const WITHOUT_TEXT =
   "'{bool,int2,int4,int8,float4,float8,numeric,uuid,date,time,timetz,timestamp,timestamptz,interval,xid,xid8,oid,_bool,_int2,_int4,_int8,_uuid,_date,_timestamp,_timestamptz,tsvector}'";
 
 /**
- * Reads every column of every table and finds people. The columns come from the system catalog: a table that is added later is
- * read as well; one without pages has no rows. Values are compared without case; bytes also decompressed; base64 (message ids of the network hold the number so)
- * and hex also decoded; of digits, also those that stand in numbers.
+ * Finds data of people in every column of every table. The columns come from the system catalog, so that tables of later migrations are
+ * read too; tables without pages have no rows. Values are compared ignoring case: as they are, decompressed, and decoded from base64
+ * (message ids of the network contain the number that way) and hex. Digits are also found within numbers.
  *
  * @param markers by name: phone numbers as digits, names, e-mail addresses, ids, texts
  */
@@ -88,7 +88,7 @@ function bytesIn(bytes: Buffer): Buffer[] {
     try {
       all.push(read(bytes));
     } catch {
-      // They are not of this format.
+      // Not compressed in this format.
     }
   }
   return all;

@@ -84,7 +84,7 @@ export function startEmulatorProcess(
   );
 }
 
-/** Where the network posts its webhooks; a gateway started again on the same port gets what the dead one did not. */
+/** Sets the URL to which the network posts its webhooks. It repeats what failed, so that a gateway that is started again gets it. */
 export async function setWebhookUrl(emulatorUrl: string, gatewayUrl: string): Promise<void> {
   await post(`${emulatorUrl}/_emulator/webhook-url`, { url: `${gatewayUrl}/network/cloud-api/webhook` });
 }
@@ -100,7 +100,7 @@ async function post(url: string, body: unknown): Promise<void> {
   if (!answer.ok) throw new Error(text);
 }
 
-/** What the network took: the counts only. */
+/** The counts of the messages that the network accepted. */
 export async function sentReport(emulatorUrl: string): Promise<SentReport> {
   const answer = await fetch(`${emulatorUrl}/_emulator/sent?limit=0`);
   return (await answer.json()) as SentReport;
@@ -137,7 +137,7 @@ export async function sendText(
   }
 }
 
-/** Makes a tenant with one channel for the given number, as the command line does. @returns a token with every scope */
+/** Creates a tenant with one channel for the given number, as the command line does. @returns a token with every scope */
 export async function seedTenant(
   databaseUrl: string,
   secretKey: Uint8Array,

@@ -41,11 +41,12 @@ export async function startSecondGateway(
   };
 }
 
-export interface Line {
+export interface DatabaseProxy {
   /** The URL of the database through this proxy. */
   readonly databaseUrl: string;
   /** Cuts open connections, and refuses new ones. */
   cut(): void;
+  /** Accepts connections again after `cut`. */
   mend(): void;
   /** Forwards nothing more, without closing connections, as if the host were unreachable. */
   stall(): void;
@@ -55,7 +56,7 @@ export interface Line {
 }
 
 /** A TCP proxy to a database, which simulates network failures. */
-export async function openLine(databaseUrl: string): Promise<Line> {
+export async function startDatabaseProxy(databaseUrl: string): Promise<DatabaseProxy> {
   const target = new URL(databaseUrl);
   const sockets = new Set<Socket>();
   let isCut = false;

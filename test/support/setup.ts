@@ -2,9 +2,9 @@ import { afterAll, expect } from 'vitest';
 import { faults } from './statements.ts';
 
 afterAll(() => {
-  // The fence between tenants holds for every statement of every test.
+  // Every statement of every test restricts its tables to a tenant (tenant-check.ts).
   const found = [...faults];
-  // The next file of this worker finds the same modules.
+  // The next test file of this worker uses the same modules.
   faults.clear();
   expect(found).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import type { Clock } from '../../src/platform/clock.ts';
 
 /**
- * A clock at a tenth of the real speed, which a test moves ahead: what has to happen within some seconds of it does so on a busy
- * machine too. Slow rather than still, because rates are measured on it.
+ * A clock at a tenth of the real speed, which a test moves ahead. Something that must happen within a few seconds of it has ten times as
+ * long, so that the test passes on a loaded machine too. It does not stand still, because rates are measured by it.
  */
 export function createSlowClock(): Clock & { ahead(ms: number): void } {
   const startedAt = Date.now();

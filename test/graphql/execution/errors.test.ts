@@ -3,7 +3,12 @@ import { CodedError } from '../../../src/core/errors.ts';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
-import { type Line, openLine, type SecondGateway, startSecondGateway } from '../../support/second-gateway.ts';
+import {
+  type DatabaseProxy,
+  type SecondGateway,
+  startDatabaseProxy,
+  startSecondGateway,
+} from '../../support/second-gateway.ts';
 import { read } from '../transport/http.ts';
 
 let gateway: TestGateway;
@@ -68,10 +73,10 @@ describe('a database with a broken schema', () => {
 });
 
 describe('an unavailable database', () => {
-  let line: Line;
+  let line: DatabaseProxy;
   let far: SecondGateway;
   beforeAll(async () => {
-    line = await openLine(gateway.database.url);
+    line = await startDatabaseProxy(gateway.database.url);
     far = await startSecondGateway(gateway, line.databaseUrl);
   });
   afterAll(async () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { describe, expect } from 'vitest';
 import { removeEmbeddedPostgres, startEmbeddedPostgres } from '../../../src/platform/embedded/postgres.ts';
 import { isServerOf, processStart, run } from '../../../src/platform/embedded/process.ts';
-import { crowding } from '../../support/durations.ts';
+import { elapsedPerCpuTime } from '../../support/durations.ts';
 import {
   test as base,
   CONCURRENT,
@@ -69,7 +69,7 @@ async function bestBelow(boundMs: number, measure: (attempt: number) => Promise<
   let best = Number.POSITIVE_INFINITY;
   for (let attempt = 0; attempt < 4 && best >= boundMs; attempt += 1) {
     const ms = await measure(attempt);
-    best = Math.min(best, ms < boundMs ? ms : ms / crowding());
+    best = Math.min(best, ms < boundMs ? ms : ms / elapsedPerCpuTime());
   }
   return best;
 }
