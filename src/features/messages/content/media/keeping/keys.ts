@@ -2,7 +2,7 @@ import type { Db } from '../../../../../database/database.ts';
 import { dropKeys, reserveKey, takeKey } from './contents.sql.ts';
 import { RESERVED_MS } from './sweep.ts';
 
-/** Reserves a key of the file store before bytes are written under it: the sweep deletes them unless `useKey` follows. */
+/** Reserves a key of the file store before bytes are written under it: the sweep deletes them unless `useFileKey` follows. */
 export const reserveFileKey = (db: Db, tenantId: number, key: string): Promise<void> =>
   reserveKey(db, tenantId, key, RESERVED_MS);
 
