@@ -22,7 +22,7 @@ import '../features/contacts/exports/schema.ts';
 import '../features/contacts/merging/schema.ts';
 import '../features/contacts/mutation-schema.ts';
 import '../features/contacts/schema.ts';
-import '../schema/countries/schema.ts';
+import '../schema/countries.ts';
 import '../features/events/actor-schema.ts';
 import '../features/events/delivered-event-schema.ts';
 import '../features/conversations/batch-schema.ts';

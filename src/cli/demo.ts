@@ -21,8 +21,8 @@ import { revokeToken } from '../features/tenancy/tokens/revoke.ts';
 import { listTokens } from '../features/tenancy/tokens/store.ts';
 import type { Network } from '../network/network.ts';
 import { DAY, systemClock } from '../platform/clock.ts';
+import { countryOf } from '../platform/countries.ts';
 import type { SecretBox } from '../platform/crypto.ts';
-import { countryOf } from '../schema/countries/country.ts';
 import type { DemoPerson } from './demo-threads.ts';
 
 /** The tenant for first experiments. */

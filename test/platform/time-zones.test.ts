@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { COUNTRIES } from '../../src/platform/countries.ts';
 import { isPermitted, nextPermitted, zonesOfCountry, zonesOfPerson } from '../../src/platform/time-zones.ts';
-import { COUNTRIES } from '../../src/schema/countries/country.ts';
 
 const zonesOf = (timeZone: string | null, phone: string | null, userId: string | null = null) =>
   zonesOfPerson({ timeZone, phone, userId });

@@ -2,10 +2,10 @@ import type { Selectable } from 'kysely';
 import { z } from 'zod';
 import type { FieldErrorList } from '../../core/errors.ts';
 import type { Contacts } from '../../database/tables.generated.ts';
+import { countryByCode } from '../../platform/countries.ts';
 import { type Phone, parsePhone } from '../../platform/phone.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
 import { isTimeZone } from '../../platform/time-zones.ts';
-import { countryByCode } from '../../schema/countries/country.ts';
 import type { StaffRow } from '../tenancy/staff/staff-member.ts';
 import type { LabelRow } from './labels/label.ts';
 

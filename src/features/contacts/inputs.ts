@@ -1,5 +1,5 @@
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
-import { CountryFilter } from '../../schema/countries/schema.ts';
+import { CountryFilter } from '../../schema/countries.ts';
 import {
   BooleanFilter,
   DateTimeFilter,

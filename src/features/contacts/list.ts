@@ -5,9 +5,9 @@ import { type ListDefinition, listStatement, Page, whereOf } from '../../databas
 import type { FilterColumn, FilterColumns } from '../../database/list-filter.ts';
 import { countList } from '../../database/page.ts';
 import { type SearchTerm, searchWords } from '../../database/search.ts';
+import { countryByCode } from '../../platform/countries.ts';
 import { nationalDigits } from '../../platform/phone.ts';
 import type { Context } from '../../schema/context.ts';
-import { countryByCode } from '../../schema/countries/country.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
 import { CONSENT_CATEGORIES } from './consent/consent.ts';
 import type { ContactRow } from './contact.ts';

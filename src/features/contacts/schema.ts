@@ -1,10 +1,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { encodeGlobalId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
+import { countryOf } from '../../platform/countries.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder } from '../../schema/builder.ts';
-import { countryOf } from '../../schema/countries/country.ts';
-import { CountryType } from '../../schema/countries/schema.ts';
+import { CountryType } from '../../schema/countries.ts';
 import { databaseId } from '../../schema/database-id.ts';
 import { connectionOf, listArgs } from '../../schema/lists.ts';
 import { selectionOf, selectsOnlyKey } from '../../schema/selection.ts';

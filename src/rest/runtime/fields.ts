@@ -1,6 +1,6 @@
-import { createRequire } from 'node:module';
 import { z } from 'zod';
 import type { FieldErrorList } from '../../core/errors.ts';
+import { countryByCode } from '../../platform/countries.ts';
 import { flagOf } from '../wire/values.ts';
 
 /**
@@ -227,18 +227,10 @@ export const requiredChoice = <const Table extends Readonly<Record<string, unkno
 export const choice = <const Table extends Readonly<Record<string, unknown>>>(table: Table, keywords: Keywords = {}) =>
   optional(requiredChoice(table, keywords));
 
-// The package's entry point loads the names of every language; its table of codes is all we need.
-const codes: readonly (readonly [alpha2: string, alpha3: string, numeric: string])[] = createRequire(import.meta.url)(
-  'i18n-iso-countries/codes.json',
-);
-const numericByLetters = new Map(
-  codes.flatMap(([two, three, numeric]) => [[two, Number(numeric)] as const, [three, Number(numeric)] as const]),
-);
-
 function readCountry(value: unknown): unknown {
   if (typeof value !== 'string') return value;
   const code = value.trim().toUpperCase();
-  return code === '' ? null : /^\d{1,9}$/.test(code) ? Number(code) : (numericByLetters.get(code) ?? value);
+  return code === '' ? null : /^\d{1,9}$/.test(code) ? Number(code) : (countryByCode(code)?.id ?? value);
 }
 
 /** A country by any of its ISO 3166-1 codes. @returns the numeric one */

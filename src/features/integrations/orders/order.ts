@@ -1,5 +1,5 @@
+import { COUNTRIES } from '../../../platform/countries.ts';
 import { type Phone, parsePhoneIn } from '../../../platform/phone.ts';
-import { COUNTRIES } from '../../../schema/countries/country.ts';
 import type { HeaderValue, Values } from '../../templates/sending/parameters.ts';
 import type { PublicOrder } from '../events.ts';
 import { firstText, textAt } from '../intake/path.ts';

@@ -1,4 +1,4 @@
-import { countryOf } from '../../../schema/countries/country.ts';
+import { countryOf } from '../../../platform/countries.ts';
 import { fullName, type PublicContact } from '../../contacts/contact.ts';
 
 type Person = Pick<

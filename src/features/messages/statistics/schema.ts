@@ -1,6 +1,6 @@
+import { countryByCode } from '../../../platform/countries.ts';
 import { builder } from '../../../schema/builder.ts';
-import { countryByCode } from '../../../schema/countries/country.ts';
-import { CountryType } from '../../../schema/countries/schema.ts';
+import { CountryType } from '../../../schema/countries.ts';
 import { Money } from '../../../schema/money.ts';
 import { selectionOf } from '../../../schema/selection.ts';
 import { channelLoader } from '../../channels/loaders.ts';

@@ -1,9 +1,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import { optionalInputId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
+import { countryByCode } from '../../../platform/countries.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
-import { countryByCode } from '../../../schema/countries/country.ts';
-import { CountryType } from '../../../schema/countries/schema.ts';
+import { CountryType } from '../../../schema/countries.ts';
 import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { selectsOnlyKey } from '../../../schema/selection.ts';
 import { Source, Status } from '../../contacts/labels/schema.ts';

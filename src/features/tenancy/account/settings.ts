@@ -1,7 +1,7 @@
 import type { FieldErrorList } from '../../../core/errors.ts';
+import { countryByCode } from '../../../platform/countries.ts';
 import { isPhoneCountry } from '../../../platform/phone.ts';
 import { isTimeZone } from '../../../platform/time-zones.ts';
-import { countryByCode } from '../../../schema/countries/country.ts';
 import { type AccountOptWords, type OptWordsInput, parseOptWords } from './opt-words.ts';
 
 /** Settings that a tenant changes itself. */

@@ -1,5 +1,5 @@
-import { builder } from '../builder.ts';
-import { COUNTRIES, type Country } from './country.ts';
+import { COUNTRIES, type Country } from '../platform/countries.ts';
+import { builder } from './builder.ts';
 
 export const CountryType = builder.objectRef<Country>('Country').implement({
   description: 'A country in ISO 3166-1, and Kosovo with its customary codes (983, XK).',
