@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
 import type { ChannelRow } from '../features/channels/channel.ts';
-import { connectChannel } from '../features/channels/connect.ts';
+import { connectChannel, MAX_MESSAGES_PER_SECOND } from '../features/channels/connect.ts';
 import { disconnectChannel } from '../features/channels/disconnect.ts';
 import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from '../features/channels/set-portfolio.ts';
 import { MAX_REASON, reasonOf } from '../features/channels/status-reason.ts';
@@ -12,7 +12,7 @@ import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, DEV_DIRECTORY, POLLED, readFacts, secretBoxOf, withDatabase } from './database.ts';
-import { secretOf } from './option-values.ts';
+import { objectId, secretOf } from './option-values.ts';
 import { print } from './print.ts';
 
 const shown = (channel: ChannelRow) => ({
@@ -29,14 +29,9 @@ const shown = (channel: ChannelRow) => ({
 
 function rate(text: string): number {
   const number = Number(text);
-  if (!Number.isInteger(number) || number < 1 || number > 1_000)
-    throw new InvalidArgumentError('Must be a whole number from 1 to 1000.');
+  if (!Number.isInteger(number) || number < 1 || number > MAX_MESSAGES_PER_SECOND)
+    throw new InvalidArgumentError(`Must be a whole number from 1 to ${MAX_MESSAGES_PER_SECOND}.`);
   return number;
-}
-
-function id(text: string): number {
-  if (!/^[1-9]\d{0,14}$/.test(text)) throw new InvalidArgumentError('Must be a whole number.');
-  return Number(text);
 }
 
 function portfolio(text: string): string {
@@ -126,7 +121,7 @@ export function channelCommand(): Command {
     .command('disconnect')
     .description('disconnect a business number: cancels waiting messages, keeps its history for the next connection')
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
-    .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
+    .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', objectId)
     .option('--reason <text>', `reason shown with the channel, at most ${MAX_REASON} characters`, DISCONNECTED)
     .option('--json', 'print JSON', false)
     .action(async ({ tenant, channel: channelId, reason, json }: DisconnectOptions) => {
@@ -144,7 +139,7 @@ export function channelCommand(): Command {
     .command('portfolio')
     .description('set which business portfolio owns the account of a number, if the network does not report it')
     .requiredOption('--tenant <slug>', 'slug of the tenant that owns the number')
-    .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', id)
+    .requiredOption('--channel <id>', 'channel id, as listed by `parley channel list`', objectId)
     .requiredOption('--portfolio-id <id>', "the network's id of the portfolio", portfolio)
     .option('--json', 'print JSON', false)
     .action(async ({ json, ...options }: PortfolioOptions) => {

@@ -1,15 +1,14 @@
 import { createWriteStream, type WriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
+import type { WritePiece } from '../platform/files/written-stream.ts';
 import { UserError } from '../platform/user-error.ts';
-
-type Write = (piece: string) => Promise<void>;
 
 /**
  * Writes a file that only its owner may read, and that is complete: it is written beside its place (`.part`) and replaces a former
  * one at the end. `-` is standard output; a device or pipe is written directly.
  * @throws UserError if the file cannot be written
  */
-export async function writeOutput<T>(out: string, run: (write: Write) => Promise<T>): Promise<T> {
+export async function writeOutput<T>(out: string, run: (write: WritePiece) => Promise<T>): Promise<T> {
   if (out === '-') return writeTo(process.stdout, out, run);
   const file = await realpath(out).catch(() => out);
   const found = await stat(file).catch(() => undefined);
@@ -36,7 +35,11 @@ const closed = (stream: WriteStream): Promise<void> =>
     else stream.once('close', resolve).destroy();
   });
 
-async function writeTo<T>(stream: NodeJS.WritableStream, out: string, run: (write: Write) => Promise<T>): Promise<T> {
+async function writeTo<T>(
+  stream: NodeJS.WritableStream,
+  out: string,
+  run: (write: WritePiece) => Promise<T>,
+): Promise<T> {
   const failed = new Promise<never>((_resolve, reject) => {
     stream.once('error', ({ message }: Error) => reject(new UserError(`Cannot write to ${out}: ${message}.`)));
   });

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Db } from '../../database/database.ts';
 import type { FileStore } from '../../platform/files/file-store.ts';
+import type { WritePiece } from '../../platform/files/written-stream.ts';
 import { type KeptFile, listKeptOfContact } from './content/media/keeping/kept.sql.ts';
 
 /** A multiple of 3 bytes, so that the pieces of base64 join without padding. */
@@ -22,7 +23,7 @@ export const filesOf = (
 export async function writeFileAsJson(
   files: Pick<FileStore, 'open'>,
   { storage_key: storageKey, ...shown }: KeptFile,
-  write: (piece: string) => Promise<void>,
+  write: WritePiece,
 ): Promise<void> {
   const stream = await files.open(storageKey, undefined);
   await write(`${JSON.stringify(shown).slice(0, -1)},"data":`);

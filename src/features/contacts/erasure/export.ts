@@ -1,5 +1,6 @@
 import type { Author } from '../../../core/author.ts';
 import { notFound } from '../../../core/errors.ts';
+import type { WritePiece } from '../../../platform/files/written-stream.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { peopleOf } from '../../integrations/intake/people.ts';
@@ -32,7 +33,7 @@ export async function exportContact(
   tenantId: number,
   id: number,
   author: Author,
-  write: (piece: string) => Promise<void>,
+  write: WritePiece,
 ): Promise<ExportResult> {
   const found = (await findContacts(db.write, tenantId, [id])).get(id);
   const [contact] = found ? await getIdentified(db.write, tenantId, [found.id]) : [];
@@ -89,7 +90,7 @@ async function writeFiles(
   { db, files }: Pick<Resources, 'db' | 'files'>,
   tenantId: number,
   contactId: number,
-  write: (piece: string) => Promise<void>,
+  write: WritePiece,
 ): Promise<number> {
   await write(',\n  "files": [');
   let count = 0;

@@ -1,3 +1,4 @@
+import type { WritePiece } from '../../../platform/files/written-stream.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { type ExportedRecipients, recipientsPage } from '../../campaigns/recipients/export.ts';
 import { messagesPage } from '../../messages/export.ts';
@@ -11,7 +12,6 @@ import { insertPeople } from './store.ts';
 /** Rows that one statement examines. Reading and writing as many holds the event loop for about 10 ms. */
 const PAGE = 500;
 
-export type Write = (piece: string) => Promise<void>;
 type WriteResources = Pick<Resources, 'db' | 'clock' | 'files' | 'prices'>;
 
 /**
@@ -23,7 +23,7 @@ export async function writeExport(
   resources: WriteResources,
   tenantId: number,
   job: ExportJob,
-  write: Write,
+  write: WritePiece,
 ): Promise<number> {
   if (job.contact_id !== null) {
     await insertPeople(resources.db.write, tenantId, job.id, 0, [job.contact_id]);
@@ -48,7 +48,7 @@ export type ReadPage = (after: string | null, limit: number) => Promise<Exported
 export async function writeRows(
   readPage: ReadPage,
   fileType: FileType,
-  write: Write,
+  write: WritePiece,
   note: (contactIds: readonly number[]) => Promise<void> = async () => undefined,
 ): Promise<number> {
   const rows = formatOf(fileType, write);
@@ -87,7 +87,7 @@ interface Format {
 }
 
 /** CSV with a header, or a JSON array with a line for each row. */
-function formatOf(fileType: ExportJob['file_type'], write: Write): Format {
+function formatOf(fileType: ExportJob['file_type'], write: WritePiece): Format {
   let hasRows = false;
   let hasHeader = false;
   if (fileType === 'csv')
