@@ -195,13 +195,13 @@ export type BotTrigger =
 
 /** How a call ended. */
 export type CallOutcome =
-  /** It was taken. */
+  /** The call was answered. */
   | 'COMPLETED'
-  /** It was not taken, or broke off. */
+  /** The call was not answered, or was interrupted. */
   | 'FAILED'
-  /** It has not ended. */
+  /** The call has not ended. */
   | 'ONGOING'
-  /** The person declined it. */
+  /** The person declined the call. */
   | 'REJECTED';
 
 /** The recipients of a campaign. Each contact gets it once, even if it is in several parts of the audience. */
@@ -1692,15 +1692,15 @@ export type InteractiveListInput = {
 
 /** How far a job is that runs in the background. */
 export type JobState =
-  /** Its result can be used. */
+  /** The result of the job can be used. */
   | 'COMPLETED'
-  /** Its result was deleted. */
+  /** The result of the job was deleted. */
   | 'EXPIRED'
-  /** It was given up; `error` says why. */
+  /** The job was given up; `error` says why. */
   | 'FAILED'
-  /** It waits for its turn, or for another attempt. */
+  /** The job waits for its turn, or for another attempt. */
   | 'QUEUED'
-  /** It is in progress. */
+  /** The job is in progress. */
   | 'RUNNING';
 
 /** The queue that a lane is a part of. */

@@ -133,7 +133,7 @@ builder.scalarType('JSON', {
 
 builder.scalarType('EventPattern', {
   description:
-    'Which events an endpoint receives: one type (`message.delivered`), all types of a resource (`message.*`), or all (`*`). An unknown one is a fault of its field.',
+    'Which events an endpoint receives: one type (`message.delivered`), all types of a resource (`message.*`), or all (`*`). An unknown pattern is an error of its field.',
   specifiedByURL:
     'https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#event-types',
   serialize: value => value,

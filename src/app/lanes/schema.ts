@@ -64,17 +64,17 @@ const Lane = builder.objectRef<AccountLane>('Lane').implement({
         return node === undefined || id === undefined ? null : encodeGlobalId(node, tenantOf(context), id);
       },
     }),
-    state: t.field({ type: LaneState, description: 'What it does at present.', resolve: stateOf }),
+    state: t.field({ type: LaneState, description: 'What the lane does at present.', resolve: stateOf }),
     waitingCount: t.exposeInt('waiting', { description: 'Number of entries in the queue.' }),
     oldestAt: t.expose('oldest_at', {
       type: 'DateTime',
       nullable: true,
-      description: 'Since when the oldest of them waits; null if the queue is empty.',
+      description: 'Since when the oldest entry of the queue waits; null if the queue is empty.',
     }),
     restsUntil: t.expose('rests_until', {
       type: 'DateTime',
       nullable: true,
-      description: 'End of the pause; null if it does not rest.',
+      description: 'End of the pause; null if the lane does not pause.',
     }),
     failuresCount: t.exposeInt('failures', { description: 'Turns in a row that ended with an error.' }),
     error: t.exposeString('error', {

@@ -73,7 +73,7 @@ builder.node(Bot, {
   loadMany: nodesByNumber('bots:read', getBots),
   fields: t => ({
     databaseId: databaseId(t),
-    displayName: t.exposeString('name', { description: 'Name of the bot, as of other actors.' }),
+    displayName: t.exposeString('name', { description: 'Name of the bot.' }),
     name: t.exposeString('name', { description: 'Internal name of the bot. Contacts do not see it.' }),
     kind: t.expose('kind', {
       type: Kind,

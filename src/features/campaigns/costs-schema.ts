@@ -9,7 +9,7 @@ builder.objectField(StatisticsPoint, 'campaign', t =>
   t.field({
     type: Campaign,
     nullable: true,
-    description: 'Campaign; null also for other messages, and once it was deleted.',
+    description: 'Campaign; null for other messages, once it was deleted, and unless the messages are grouped by it.',
     authScopes: { scope: 'campaigns:read' },
     resolve: ({ campaignId }, _args, context) =>
       campaignId === null ? null : campaignLoader(context).load(campaignId),

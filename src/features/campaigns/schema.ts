@@ -97,7 +97,7 @@ builder.node(Campaign, {
   },
   fields: t => ({
     databaseId: databaseId(t),
-    displayName: t.exposeString('name', { description: 'Name of the campaign, as of other actors.' }),
+    displayName: t.exposeString('name', { description: 'Name of the campaign.' }),
     name: t.exposeString('name', { description: 'Internal name of the campaign. Contacts do not see it.' }),
     status: t.expose('status', {
       type: CampaignStatusEnum,

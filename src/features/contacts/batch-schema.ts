@@ -62,7 +62,7 @@ const ContactResult = builder.objectRef<BatchResult>('ContactResult').implement(
   description: 'What became of one row of a batch.',
   fields: t => ({
     index: t.exposeInt('index', { description: 'Position of the row in the input, from 0.' }),
-    outcome: t.expose('outcome', { type: BatchOutcome, description: 'What became of it.' }),
+    outcome: t.expose('outcome', { type: BatchOutcome, description: 'What became of the row.' }),
     contact: t.expose('contact', {
       type: Contact,
       nullable: true,

@@ -70,7 +70,7 @@ const Result = builder.objectRef<ConversationResult>('ConversationResult').imple
   description: 'What became of one conversation of a batch.',
   fields: t => ({
     index: t.exposeInt('index', { description: 'Position in the input, from 0; of a filter: in the order of ids.' }),
-    outcome: t.expose('outcome', { type: BatchOutcome, description: 'What became of it.' }),
+    outcome: t.expose('outcome', { type: BatchOutcome, description: 'What became of the conversation.' }),
     conversation: t.expose('conversation', {
       type: Conversation,
       nullable: true,
@@ -122,7 +122,7 @@ const Target = builder.inputType('ConversationsTarget', {
     ids: t.idList({ description: `Global ids or databaseIds of 1 to ${MAX_CONVERSATIONS} conversations.` }),
     filter: t.field({
       type: ConversationFilter,
-      description: `Those that match. More than ${MAX_CONVERSATIONS} are updated in the background (\`isQueued\`).`,
+      description: `Conversations that match this filter. More than ${MAX_CONVERSATIONS} are updated in the background (\`isQueued\`).`,
     }),
   }),
 });
@@ -141,7 +141,11 @@ mutation('updateConversations', {
     description: 'Conversations, and the changes that all of them get.',
     fields: t => ({
       target: t.field({ type: Target, required: true, description: 'Which conversations.' }),
-      set: t.field({ type: ConversationInput, required: true, description: 'What each of them gets.' }),
+      set: t.field({
+        type: ConversationInput,
+        required: true,
+        description: 'Changes that each of the conversations gets.',
+      }),
       onError: t.field({
         type: BatchPolicy,
         required: true,

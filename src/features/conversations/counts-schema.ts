@@ -7,15 +7,21 @@ import { ConversationFilter } from './inputs.ts';
 const Counts = builder.objectRef<ConversationCounts>('ConversationCounts').implement({
   description: 'How many conversations there are.',
   fields: t => ({
-    open: t.exposeInt('open', { description: 'Open conversations.' }),
-    pending: t.exposeInt('pending', { description: 'Those that a bot has.' }),
-    snoozed: t.exposeInt('snoozed', { description: 'Snoozed ones.' }),
-    closed: t.exposeInt('closed', { description: 'Closed ones, which takes longer than the counts of others.' }),
-    unassigned: t.exposeInt('unassigned', { description: 'Open conversations without an assignee.' }),
-    mine: t.exposeInt('mine', { description: 'Open ones that the calling staff member has; 0 for tokens.' }),
-    unreadConversations: t.exposeInt('unread_conversations', { description: 'Those with unread messages.' }),
+    open: t.exposeInt('open', { description: 'Number of open conversations.' }),
+    pending: t.exposeInt('pending', { description: 'Number of pending conversations, which a bot has.' }),
+    snoozed: t.exposeInt('snoozed', { description: 'Number of snoozed conversations.' }),
+    closed: t.exposeInt('closed', {
+      description: 'Number of closed conversations. Takes longer than the other counts of conversations.',
+    }),
+    unassigned: t.exposeInt('unassigned', { description: 'Number of open conversations without an assignee.' }),
+    mine: t.exposeInt('mine', {
+      description: 'Number of open conversations that are assigned to the calling staff member; 0 for tokens.',
+    }),
+    unreadConversations: t.exposeInt('unread_conversations', {
+      description: 'Number of conversations with unread messages.',
+    }),
     unreadMessages: t.exposeInt('unread_messages', {
-      description: 'Unread messages, which takes longer than the counts of conversations.',
+      description: 'Number of unread messages. Takes longer than the counts of conversations.',
     }),
   }),
 });

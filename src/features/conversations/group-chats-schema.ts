@@ -127,7 +127,7 @@ listQueries(GroupChat, {
   order: {
     SUBJECT: { value: 'subject', description: 'Subject of the group chat.' },
   },
-  idOrder: 'Order in which the gateway heard of them.',
+  idOrder: 'Order in which the group chats became known to the gateway.',
   dates: { createdAt: 'When the gateway first heard of it.', updatedAt: DATES.updatedAt },
   page: (context, args) =>
     readPage<PublicGroupChat>(

@@ -103,7 +103,7 @@ builder.queryFields(t => ({
           resolve: page => [...page.nodes] as never,
         }),
         deletedIds: f.idList({
-          description: 'Global ids of those that are no longer there.',
+          description: 'Global ids of the changed objects that no longer exist.',
           resolve: page => [...page.deletedIds],
         }),
         endCursor: f.exposeString('endCursor', { description: 'Pass it as `after` to go on.' }),

@@ -25,8 +25,8 @@ const Reason = builder.enumType('NetworkChangeReason', {
   values: {
     UNKNOWN_FIELD: { value: 'unknown_field', description: 'Parley does not know the field.' },
     UNREADABLE: { value: 'unreadable', description: 'The field is known, its content is not understood.' },
-    MALFORMED: { value: 'malformed', description: 'It does not have the structure of a webhook.' },
-    FAILED: { value: 'failed', description: 'It was understood, but applying it failed; see `error`.' },
+    MALFORMED: { value: 'malformed', description: 'The change does not have the structure of a webhook.' },
+    FAILED: { value: 'failed', description: 'The change was understood, but applying it failed; see `error`.' },
   } as const,
 });
 

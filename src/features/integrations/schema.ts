@@ -53,7 +53,7 @@ builder.node(Integration, {
   loadMany: nodesByNumber('integrations:read', getIntegrations),
   fields: t => ({
     databaseId: databaseId(t),
-    displayName: t.exposeString('name', { description: 'Name of the integration, as of other actors.' }),
+    displayName: t.exposeString('name', { description: 'Name of the integration.' }),
     kind: t.expose('kind', { type: KindType, description: 'WOOCOMMERCE, SHOPIFY or GENERIC.' }),
     name: t.exposeString('name', { description: WORDS.name }),
     path: t.string({

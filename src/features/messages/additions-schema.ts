@@ -53,14 +53,16 @@ const Forwarding = builder.enumType('Forwarding', {
 const Referral = builder.objectRef<ReferralShape>('Referral').implement({
   description: 'The ad or post from which a person wrote.',
   fields: t => ({
-    sourceType: t.exposeString('source_type', { description: "Its type in the network's terms: ad or post." }),
-    sourceId: t.exposeString('source_id', { nullable: true, description: 'Its id on the network.' }),
+    sourceType: t.exposeString('source_type', {
+      description: 'Whether it is an ad or a post, in the word of the network.',
+    }),
+    sourceId: t.exposeString('source_id', { nullable: true, description: 'Id of the ad or post on the network.' }),
     sourceUrl: t.exposeString('source_url', { nullable: true, description: 'URL of the ad or post.' }),
-    headline: t.exposeString('headline', { nullable: true, description: 'Its headline.' }),
+    headline: t.exposeString('headline', { nullable: true, description: 'Headline of the ad or post.' }),
     body: t.exposeString('body', { nullable: true, description: 'Text of the ad or post.' }),
     clickId: t.exposeString('click_id', {
       nullable: true,
-      description: 'The click, as it is reported to the ad platform.',
+      description: 'Id of the click, with which conversions are reported to the ad platform.',
     }),
   }),
 });

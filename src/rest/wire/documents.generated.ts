@@ -1275,15 +1275,15 @@ export type InteractiveListInput = {
 
 /** How far a job is that runs in the background. */
 export type JobState =
-  /** Its result can be used. */
+  /** The result of the job can be used. */
   | 'COMPLETED'
-  /** Its result was deleted. */
+  /** The result of the job was deleted. */
   | 'EXPIRED'
-  /** It was given up; `error` says why. */
+  /** The job was given up; `error` says why. */
   | 'FAILED'
-  /** It waits for its turn, or for another attempt. */
+  /** The job waits for its turn, or for another attempt. */
   | 'QUEUED'
-  /** It is in progress. */
+  /** The job is in progress. */
   | 'RUNNING';
 
 /** A row that the recipient can choose from a list. */
@@ -2372,7 +2372,7 @@ export type WebhookDeliveryOrder = {
 
 /** Fields by which deliveries can be sorted. */
 export type WebhookDeliveryOrderField =
-  /** Time at which the delivery was queued, which is the order of ids. */
+  /** Time at which the delivery was queued. Ids have the same order. */
   | 'CREATED_AT'
   /** Order of creation. */
   | 'ID';

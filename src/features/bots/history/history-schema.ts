@@ -15,19 +15,20 @@ const Text = builder.objectRef<TriedText>('BotHistoryText').implement({
   description: 'Messages that read the same to a bot: equal but for case and white space.',
   fields: t => ({
     text: t.exposeString('text', {
-      description: 'The text, caption or choice, as the latest of them has it; empty for messages without one.',
+      description: 'Text, caption or choice of the latest message; empty for messages without one.',
     }),
     messageCount: t.int({
       description: 'Number of messages with this text.',
       resolve: ({ messageIds }) => messageIds.length,
     }),
     answeredCount: t.exposeInt('answeredCount', {
-      description: 'How many of them would have been answered; the others fell into cool-downs, hand-overs or limits.',
+      description:
+        'How many of these messages would have been answered; the others fell into cool-downs, hand-overs or limits.',
     }),
     lastMessage: t.field({
       type: Message,
       nullable: true,
-      description: 'The latest of them; null if it was deleted since.',
+      description: 'The latest of these messages; null if it was deleted since.',
       resolve: ({ messageIds }, _args, context) => messageLoader(context).load(messageIds.at(-1) ?? ''),
     }),
     answers: t.field({
@@ -59,7 +60,9 @@ const History = builder.objectRef<BotHistory>('BotHistory').implement({
   description: 'What bots would have answered to messages of the past.',
   fields: t => ({
     messageCount: t.exposeInt('messageCount', { description: 'Number of messages that were tried.' }),
-    answeredCount: t.exposeInt('answeredCount', { description: 'How many of them would have been answered.' }),
+    answeredCount: t.exposeInt('answeredCount', {
+      description: 'How many of the messages that were tried would have been answered.',
+    }),
     bots: t.field({
       type: [Count],
       description: 'The bots that were tried, in their order, each with what it would have answered.',

@@ -18,7 +18,7 @@ const SampleType = builder.objectRef<ListSample>('RecipientListSample').implemen
   description: 'A row that would be a person of the list.',
   fields: t => ({
     row: t.exposeInt('rowNumber', { description: 'Number of the row, from 1, without the line of column names.' }),
-    phone: t.exposeString('phone', { description: 'Its number in international format.' }),
+    phone: t.exposeString('phone', { description: 'Phone number of the row in international format.' }),
     contact: t.field({
       type: Contact,
       nullable: true,
@@ -35,7 +35,7 @@ const SampleType = builder.objectRef<ListSample>('RecipientListSample').implemen
         Object.entries(fields).flatMap(([name, value]) => (value === '' ? [] : [{ name, value }])),
     }),
     values: t.stringList({
-      description: 'Its values, in the order of the columns.',
+      description: 'Values of the row, in the order of the columns.',
       resolve: ({ values }) => [...values],
     }),
   }),

@@ -130,7 +130,11 @@ const Recipient = builder.objectRef<RecipientRow>('CampaignRecipient').implement
       authScopes: { scope: 'contacts:read' },
       resolve: async ({ contact_id: id }, _args, context) => (await contactLoader(context).load(id)) ?? null,
     }),
-    state: t.field({ type: StateEnum, description: 'What became of it.', resolve: ({ state }) => stateOf(state) }),
+    state: t.field({
+      type: StateEnum,
+      description: 'What became of the recipient.',
+      resolve: ({ state }) => stateOf(state),
+    }),
     skipReason: t.field({
       type: SkipReasonEnum,
       nullable: true,
@@ -200,7 +204,7 @@ builder.objectFields(Campaign, t => ({
   recipients: t.field({
     type: connectionOf('CampaignRecipient', Recipient),
     nullable: true,
-    description: 'Its recipients, which are written when it starts, in the order of their contacts.',
+    description: 'Recipients of the campaign, which are written when it starts, in the order of their contacts.',
     args: {
       ...pageArgs({ search: false }),
       ...builder.args(f => ({ filter: f.field({ type: RecipientFilter, description: 'Only these recipients.' }) })),

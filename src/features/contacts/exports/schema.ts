@@ -31,11 +31,11 @@ import { getExports } from './store.ts';
 const JobState = builder.enumType('JobState', {
   description: 'How far a job is that runs in the background.',
   values: {
-    QUEUED: { value: 'queued', description: 'It waits for its turn, or for another attempt.' },
-    RUNNING: { value: 'running', description: 'It is in progress.' },
-    COMPLETED: { value: 'completed', description: 'Its result can be used.' },
-    FAILED: { value: 'failed', description: 'It was given up; `error` says why.' },
-    EXPIRED: { value: 'expired', description: 'Its result was deleted.' },
+    QUEUED: { value: 'queued', description: 'The job waits for its turn, or for another attempt.' },
+    RUNNING: { value: 'running', description: 'The job is in progress.' },
+    COMPLETED: { value: 'completed', description: 'The result of the job can be used.' },
+    FAILED: { value: 'failed', description: 'The job was given up; `error` says why.' },
+    EXPIRED: { value: 'expired', description: 'The result of the job was deleted.' },
   } as const,
 });
 

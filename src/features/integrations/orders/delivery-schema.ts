@@ -175,7 +175,7 @@ const Filter = filterOf('IntegrationDelivery', 'payloads', t => ({
 }));
 const Order = orderOf('IntegrationDelivery', 'payloads', {
   ID: { value: 'id', description: 'Order of receipt.' },
-  RECEIVED_AT: { value: 'receivedAt', description: 'Time of receipt, which is the order of ids.' },
+  RECEIVED_AT: { value: 'receivedAt', description: 'Time of receipt. Ids have the same order.' },
 });
 const Deliveries = connectionOf('IntegrationDelivery', IntegrationDelivery);
 

@@ -290,10 +290,10 @@ const OrderContent = typeOf('OrderContent').implement({
 const CallOutcome = builder.enumType('CallOutcome', {
   description: 'How a call ended.',
   values: {
-    ONGOING: { value: 'ongoing', description: 'It has not ended.' },
-    COMPLETED: { value: 'completed', description: 'It was taken.' },
-    REJECTED: { value: 'rejected', description: 'The person declined it.' },
-    FAILED: { value: 'failed', description: 'It was not taken, or broke off.' },
+    ONGOING: { value: 'ongoing', description: 'The call has not ended.' },
+    COMPLETED: { value: 'completed', description: 'The call was answered.' },
+    REJECTED: { value: 'rejected', description: 'The person declined the call.' },
+    FAILED: { value: 'failed', description: 'The call was not answered, or was interrupted.' },
   } as const,
 });
 

@@ -65,50 +65,51 @@ export const StatisticsPoint = builder.objectRef<Point>('StatisticsPoint').imple
     }),
     deliveryMsP95: t.exposeInt('deliveryMsP95', {
       nullable: true,
-      description: 'The same for the 95th percentile.',
+      description:
+        '95th percentile of the time from acceptance by the network to delivery, in milliseconds, within 25 %; null if none was delivered.',
     }),
     status: t.field({
       type: MessageStatus,
       nullable: true,
-      description: 'Status; null unless grouped by it, as all following fields.',
+      description: 'Status of the messages; null unless they are grouped by it.',
       resolve: ({ status }) => status as Status | null,
     }),
     direction: t.expose('direction', {
       type: Direction,
       nullable: true,
-      description: 'Direction of the messages.',
+      description: 'Direction of the messages; null unless they are grouped by it.',
     }),
     category: t.expose('category', {
       type: PricingCategoryEnum,
       nullable: true,
-      description: 'Category of the price; null also for messages without a price.',
+      description: 'Category of the price; null for messages without one, and unless they are grouped by it.',
     }),
     pricingType: t.expose('pricingType', {
       type: PricingTypeEnum,
       nullable: true,
-      description: 'Type of the price; null also for messages without a price.',
+      description: 'Type of the price; null for messages without one, and unless they are grouped by it.',
     }),
     errorCode: t.exposeInt('errorCode', {
       nullable: true,
-      description: 'Error code; null also for messages that have not failed.',
+      description: 'Error code; null for messages that have not failed, and unless they are grouped by it.',
     }),
     country: t.field({
       type: CountryType,
       nullable: true,
-      description: 'Country of the phone number; null also if it is unknown.',
+      description: 'Country of the phone number; null if it is unknown, and unless the messages are grouped by it.',
       resolve: ({ country }) => (country === null ? null : (countryByCode(country) ?? null)),
     }),
     channel: t.field({
       type: Channel,
       nullable: true,
-      description: 'Channel of the messages.',
+      description: 'Channel of the messages; null unless they are grouped by it.',
       authScopes: { scope: 'channels:read' },
       resolve: ({ channelId }, _args, context) => (channelId === null ? null : channelLoader(context).load(channelId)),
     }),
     template: t.field({
       type: Template,
       nullable: true,
-      description: 'Template; null also for other messages, and once it was deleted.',
+      description: 'Template; null for other messages, once it was deleted, and unless the messages are grouped by it.',
       authScopes: { scope: 'templates:read' },
       resolve: ({ templateId }, _args, context) =>
         templateId === null ? null : templateLoader(context).load(templateId),
@@ -116,7 +117,8 @@ export const StatisticsPoint = builder.objectRef<Point>('StatisticsPoint').imple
     source: t.field({
       type: AuthorKind,
       nullable: true,
-      description: 'Kind of author; null also for messages of people and other systems.',
+      description:
+        'Kind of author; null for messages of people and other systems, and unless the messages are grouped by it.',
       resolve: ({ source }) => source as typeof AuthorKind.$inferType | null,
     }),
   }),

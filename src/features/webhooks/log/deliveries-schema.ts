@@ -121,7 +121,7 @@ const Filter = filterOf('WebhookDelivery', 'deliveries', t => ({
 }));
 const Order = orderOf('WebhookDelivery', 'deliveries', {
   ID: { value: 'id', description: 'Order of creation.' },
-  CREATED_AT: { value: 'createdAt', description: 'Time at which the delivery was queued, which is the order of ids.' },
+  CREATED_AT: { value: 'createdAt', description: 'Time at which the delivery was queued. Ids have the same order.' },
 });
 const Deliveries = connectionOf('WebhookDelivery', WebhookDelivery);
 
