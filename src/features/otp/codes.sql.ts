@@ -57,8 +57,8 @@ export async function deleteSending(trx: Db, tenantId: number, id: string): Prom
 
 export interface LockedCode {
   readonly id: string;
-  /** Whether it is no code of these messages. */
-  readonly is_replaced: boolean;
+  /** Whether it is not a code of the given messages, but one that their codes replaced. */
+  readonly is_predecessor: boolean;
 }
 
 /**
@@ -78,7 +78,7 @@ export async function lockCodes(
       where o.tenant_id = ${tenantId} and o.contact_id = any(${contactIds}::bigint[])
         and o.message_id = any(${messages.map(({ id }) => id)}::uuid[]) and o.state in ('live', 'replaced')
     )
-    select o.id, not exists (select from mine m where m.id = o.id) as is_replaced from otps o
+    select o.id, not exists (select from mine m where m.id = o.id) as is_predecessor from otps o
     where o.tenant_id = ${tenantId} and o.id = any(array(
       select id from mine
       union select r.id from mine m join otps r on r.tenant_id = ${tenantId} and r.phone_key = m.phone_key and r.purpose = m.purpose
@@ -89,7 +89,7 @@ export async function lockCodes(
 
 /**
  * Makes the code that replaced a replaced one the successor of its predecessors: call it before the code fails, or they would wait for
- * the failure of a code that has failed already. If the successor has failed, they stay, because nothing of it is to come.
+ * the failure of a code that has failed already. If the successor has failed, they stay, because no later event changes its state.
  */
 export async function handOn(trx: Db, tenantId: number, id: string): Promise<void> {
   await sql`

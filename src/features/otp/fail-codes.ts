@@ -23,7 +23,7 @@ export async function failCodes(trx: Db, tenantId: number, messages: readonly Me
     tenantId,
     ended.map(row => ({ id: row.id, contactId: row.contact_id })),
   );
-  const mine = locked.filter(code => !code.is_replaced).map(({ id }) => id);
+  const mine = locked.filter(code => !code.is_predecessor).map(({ id }) => id);
   if (mine.length === 0) return;
   for (const id of mine) await handOn(trx, tenantId, id);
   // Not those that were verified while this waited for the locks.

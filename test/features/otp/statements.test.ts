@@ -45,7 +45,7 @@ test('transitions of a code are described as their row types say', async () => {
   expect(await describeColumns(database.url, db => deleteSending(db, 1, randomUUID()))).toEqual({ id: 'uuid' });
   expect(await describeColumns(database.url, db => lockCodes(db, 1, [message]))).toEqual({
     id: 'uuid',
-    is_replaced: 'boolean',
+    is_predecessor: 'boolean',
   } satisfies ColumnsOf<LockedCode>);
   expect(await describeColumns(database.url, db => handOn(db, 1, randomUUID()))).toBeUndefined();
   expect(await describeColumns(database.url, db => readEnded(db, 1, [message.id]))).toEqual({

@@ -28,7 +28,7 @@ import {
 } from './store.ts';
 import { sealHeaders } from './target.ts';
 
-/** A property of a payload is named as in GraphQL. */
+/** The payload of `createWebhookEndpoint`. */
 export interface CreatedEndpoint {
   readonly webhookEndpoint: EndpointRow;
   readonly isNew: boolean;
