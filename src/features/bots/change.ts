@@ -4,7 +4,7 @@ import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import { differs } from '../../platform/differs.ts';
 import type { Context } from '../../schema/context.ts';
-import { once } from '../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../tenancy/idempotency/once.ts';
 import { BOT_LIMITS, type BotKind, type BotRow } from './bot.ts';
 import { type BotInput, parseBot } from './engine/parse.ts';
 import { MAX_PATTERN_BOTS, totalSizeFault } from './engine/pattern.ts';
@@ -12,12 +12,10 @@ import { checkReply } from './reply/check-reply.ts';
 import type { BotReply } from './reply/reply.ts';
 import { countForMore, deleteBot, getBots, insertBot, lockBot, updateBot } from './store.ts';
 
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
-
 const kindOf = (reply: BotReply): BotKind => (reply.template ? 'template' : 'message');
 
 /** Creates a bot. @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED, MESSAGING_NOT_CONFIGURED */
-export async function createBot(context: Context, input: Keyed<BotInput>): Promise<BotRow> {
+export async function createBot(context: Context, input: WithKey<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
   const { fields, reply } = await checkInput(context, input);
@@ -84,7 +82,7 @@ async function requireBot(context: Context, id: number): Promise<BotRow> {
  * Updates the given fields. Without a difference, `updated_at` does not change.
  * @throws NOT_FOUND, VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, FEATURE_LIMIT_EXCEEDED
  */
-export async function changeBot(context: Context, id: number, input: Keyed<BotInput>): Promise<BotRow> {
+export async function changeBot(context: Context, id: number, input: WithKey<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
   // Before the input is checkInput: for another tenant's bot the error is always NOT_FOUND.

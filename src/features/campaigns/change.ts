@@ -4,15 +4,13 @@ import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
-import { once } from '../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../tenancy/idempotency/once.ts';
 import type { Audience } from './audience/audience.ts';
 import type { CampaignRow } from './campaign.ts';
 import { holdList } from './lists/store.ts';
 import { type CampaignInput, parseCampaign } from './parse-campaign.ts';
 import { type CampaignAction, refusalOf, statusAfter } from './state.ts';
 import { deleteCampaign, getCampaigns, insertCampaign, lockCampaign, updateCampaign } from './store.ts';
-
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 /** @throws NOT_FOUND */
 export async function requireCampaign(context: Context, id: number): Promise<CampaignRow> {
@@ -31,7 +29,7 @@ export async function lockFor(trx: Db, tenantId: number, id: number, action: Cam
 }
 
 /** Creates a draft. @throws VALIDATION_ERROR by field, FEATURE_NOT_AVAILABLE, MESSAGING_NOT_CONFIGURED */
-export async function createCampaign(context: Context, input: Keyed<CampaignInput>): Promise<CampaignRow> {
+export async function createCampaign(context: Context, input: WithKey<CampaignInput>): Promise<CampaignRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'templates');
   const fields = await parseCampaign(context, input, undefined);
@@ -56,7 +54,11 @@ async function requireList(trx: Db, tenantId: number, audience: Audience): Promi
 }
 
 /** Changes a campaign that has not started. @throws NOT_FOUND, CONFLICT, and the errors of `createCampaign` */
-export async function changeCampaign(context: Context, id: number, input: Keyed<CampaignInput>): Promise<CampaignRow> {
+export async function changeCampaign(
+  context: Context,
+  id: number,
+  input: WithKey<CampaignInput>,
+): Promise<CampaignRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'templates');
   const before = await requireCampaign(context, id);

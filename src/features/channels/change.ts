@@ -5,7 +5,7 @@ import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { replaceResult } from '../tenancy/idempotency/keys.ts';
-import { type Keyed, once, onceAfter } from '../tenancy/idempotency/once.ts';
+import { type Keyed, once, onceAfter, type WithKey } from '../tenancy/idempotency/once.ts';
 import type { ChannelRow } from './channel.ts';
 import {
   type ConnectChannelInput,
@@ -17,25 +17,16 @@ import {
 } from './connect.ts';
 import { cancelQueue, type DisconnectedChannel, type WrittenDisconnected, writeDisconnected } from './disconnect.ts';
 import { writePaused } from './pause.ts';
+import { requireChannel } from './require-active.ts';
 import { setPortfolio } from './set-portfolio.ts';
-import { type ChannelSettings, getChannels, lockChannels, writeSettings } from './store.ts';
-
-type WithKey<T> = T & { readonly idempotencyKey?: string | null | undefined };
-
-/** Changes of channels by a client of the API, once per idempotency key. */
-
-async function requireChannel(context: Context, id: number): Promise<ChannelRow> {
-  const [channel] = await getChannels(context.db.write, tenantOf(context), [id]);
-  if (!channel) throw notFound('Channel');
-  return channel;
-}
+import { type ChannelSettings, lockChannels, writeSettings } from './store.ts';
 
 const keyed = (operation: string, input: WithKey<object>): Keyed => ({ operation, key: input.idempotencyKey, input });
 
 /** How a mutation's result is stored and rebuilt: as the channel is by then. */
 const asChannel = (context: Context) => ({
   store: ({ id }: ChannelRow) => ({ id }),
-  again: (stored: unknown) => requireChannel(context, (stored as { id: number }).id),
+  again: (stored: unknown) => requireChannel(context.db.write, tenantOf(context), (stored as { id: number }).id),
 });
 
 const wake = (context: Context, channel: ChannelRow): ChannelRow => {
@@ -154,7 +145,7 @@ export async function disconnectOnce(
     // What a repetition is told if this process dies before it has counted.
     store: one => ({ cancelled: 'waiting' in one ? one.waiting.length : one.cancelled }),
     again: async stored => ({
-      channel: await requireChannel(context, id),
+      channel: await requireChannel(context.db.write, tenantId, id),
       cancelled: (stored as { cancelled: number }).cancelled,
     }),
   });

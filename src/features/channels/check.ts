@@ -1,6 +1,5 @@
 import { conflict, notFound } from '../../core/errors.ts';
 import { tenantOf } from '../../core/principal.ts';
-import type { Db } from '../../database/database.ts';
 import type { NumberHealth } from '../../network/health.ts';
 import { type ChannelCredentials, NetworkCallError } from '../../network/network.ts';
 import type { Context, Resources } from '../../schema/context.ts';
@@ -9,7 +8,7 @@ import { onceAfter } from '../tenancy/idempotency/once.ts';
 import type { ChannelRow } from './channel.ts';
 import { credentialsOf } from './credentials.ts';
 import { knownHealth, recordCheck } from './record-check.ts';
-import { getChannels } from './store.ts';
+import { requireChannel } from './require-active.ts';
 
 /**
  * Asks the network for the health of a channel's number and stores it, with an event if it changed.
@@ -31,21 +30,15 @@ export async function checkChannel(
     },
     {
       run: async (trx, { known, health }) => {
-        const row = await channelOf(trx, tenantId, id);
+        const row = await requireChannel(trx, tenantId, id);
         await recordCheck(trx, tenantId, row, health, context.clock.now(), known);
         return row;
       },
       store: () => ({ id }),
-      again: () => channelOf(context.db.write, tenantId, id),
+      again: () => requireChannel(context.db.write, tenantId, id),
     },
   );
   context.signals.send('events');
-  return channel;
-}
-
-async function channelOf(db: Db, tenantId: number, id: number): Promise<ChannelRow> {
-  const [channel] = await getChannels(db, tenantId, [id]);
-  if (!channel) throw notFound('Channel');
   return channel;
 }
 

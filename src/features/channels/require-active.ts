@@ -1,5 +1,14 @@
 import { CodedError, notFound } from '../../core/errors.ts';
+import type { Db } from '../../database/database.ts';
 import type { ChannelRow } from './channel.ts';
+import { getChannels } from './store.ts';
+
+/** @throws NOT_FOUND */
+export async function requireChannel(db: Db, tenantId: number, id: number): Promise<ChannelRow> {
+  const [channel] = await getChannels(db, tenantId, [id]);
+  if (!channel) throw notFound('Channel');
+  return channel;
+}
 
 /** Why a channel does not send, for people. The reason may be a sentence or a part of one. */
 export const whyNotActive = (status: string, reason: string | null): string =>

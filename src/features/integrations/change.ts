@@ -4,20 +4,18 @@ import { callerOf, tenantOf } from '../../core/principal.ts';
 import { violationOf } from '../../database/violations.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
-import { once } from '../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../tenancy/idempotency/once.ts';
 import { type CreatedIntegration, checkSecret, type IntegrationInput, NAME_TAKEN, parseIntegration } from './create.ts';
-import { integrationOf } from './find.ts';
+import { requireIntegration } from './find.ts';
 import { type IntegrationRow, newSecret } from './integration.ts';
 import { requireMappingScopes } from './mappings/require-mapping-scopes.ts';
 import { deleteIntegration, replaceSecret, updateIntegration } from './store.ts';
-
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 /** Updates the given fields. @throws NOT_FOUND, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE for what its mappings do */
 export function changeIntegration(
   context: Context,
   id: number,
-  input: Keyed<IntegrationInput>,
+  input: WithKey<IntegrationInput>,
 ): Promise<IntegrationRow> {
   requireFeature(callerOf(context).tenant, 'integrations');
   const tenantId = tenantOf(context);
@@ -36,12 +34,12 @@ export function changeIntegration(
           throw error;
         });
         if (!isThere) throw notFound('Integration');
-        const integration = await integrationOf(trx, tenantId, id);
+        const integration = await requireIntegration(trx, tenantId, id);
         requireMappingScopes(callerOf(context), integration.mappings);
         return integration;
       },
       store: () => ({ id }),
-      again: () => integrationOf(context.db.write, tenantId, id),
+      again: () => requireIntegration(context.db.write, tenantId, id),
     },
   );
 }
@@ -57,7 +55,7 @@ export const removeIntegration = (
     { operation: 'deleteIntegration', key: idempotencyKey, input: { id } },
     {
       async run(trx) {
-        await integrationOf(trx, tenantOf(context), id);
+        await requireIntegration(trx, tenantOf(context), id);
         await deleteIntegration(trx, tenantOf(context), id);
       },
       store: () => ({ id }),
@@ -94,7 +92,7 @@ export async function rotateSecret(context: Context, id: number, input: RotateIn
     { operation: 'rotateIntegrationSecret', key: input.idempotencyKey, input: { ...input, id } },
     {
       async run(trx) {
-        const { kind, mappings } = await integrationOf(trx, tenantId, id);
+        const { kind, mappings } = await requireIntegration(trx, tenantId, id);
         requireMappingScopes(callerOf(context), mappings);
         if (kind === 'shopify' && generated !== null)
           throw invalid(
@@ -102,10 +100,10 @@ export async function rotateSecret(context: Context, id: number, input: RotateIn
             'REQUIRED',
           );
         await replaceSecret(trx, tenantId, id, context.secrets.seal(input.secret ?? generated ?? ''), hours * HOUR);
-        return { integration: await integrationOf(trx, tenantId, id), secret: generated };
+        return { integration: await requireIntegration(trx, tenantId, id), secret: generated };
       },
       store: () => ({ id }),
-      again: async () => ({ integration: await integrationOf(context.db.write, tenantId, id), secret: null }),
+      again: async () => ({ integration: await requireIntegration(context.db.write, tenantId, id), secret: null }),
     },
   );
 }

@@ -4,7 +4,7 @@ import { callerOf, tenantOf } from '../../core/principal.ts';
 import { isLonger, isStorable } from '../../platform/text.ts';
 import type { Context } from '../../schema/context.ts';
 import { once } from '../tenancy/idempotency/once.ts';
-import { integrationOf } from './find.ts';
+import { requireIntegration } from './find.ts';
 import { parsePath } from './intake/path.ts';
 import { standardWebhook } from './intake/signature.ts';
 import { DEFAULT_TOPIC_PATH, type IntegrationRow, MAX_INTEGRATIONS, newKey, newSecret } from './integration.ts';
@@ -87,11 +87,11 @@ export async function createIntegration(context: Context, input: CreateIntegrati
         });
         if (id === undefined) throw invalid({ name: [NAME_TAKEN] }, 'TAKEN');
         for (const mapping of mappings) await addMapping(trx, tenantId, { id, kind: input.kind }, mapping);
-        return { integration: await integrationOf(trx, tenantId, id), secret: generated };
+        return { integration: await requireIntegration(trx, tenantId, id), secret: generated };
       },
       store: ({ integration }) => ({ id: integration.id }),
       again: async stored => ({
-        integration: await integrationOf(context.db.write, tenantId, (stored as { id: number }).id),
+        integration: await requireIntegration(context.db.write, tenantId, (stored as { id: number }).id),
         secret: null,
       }),
     },

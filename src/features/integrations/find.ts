@@ -7,21 +7,21 @@ import { getDeliveries } from './orders/deliveries.sql.ts';
 import type { DeliveryRow } from './orders/delivery.ts';
 
 /** @throws NOT_FOUND */
-export async function integrationOf(db: Db, tenantId: number, id: number): Promise<IntegrationRow> {
+export async function requireIntegration(db: Db, tenantId: number, id: number): Promise<IntegrationRow> {
   const [integration] = await getIntegrations(db, tenantId, [id]);
   if (!integration) throw notFound('Integration');
   return integration;
 }
 
 /** @throws NOT_FOUND */
-export async function mappingOf(db: Db, tenantId: number, id: number): Promise<MappingRow> {
+export async function requireMapping(db: Db, tenantId: number, id: number): Promise<MappingRow> {
   const [mapping] = await getMappings(db, tenantId, [id]);
   if (!mapping) throw notFound('IntegrationMapping');
   return mapping;
 }
 
 /** A received payload, without its bytes. @throws NOT_FOUND */
-export async function deliveryOf(db: Db, tenantId: number, id: string): Promise<DeliveryRow> {
+export async function requireDelivery(db: Db, tenantId: number, id: string): Promise<DeliveryRow> {
   const [delivery] = await getDeliveries(db, tenantId, [id]);
   if (!delivery) throw notFound('IntegrationDelivery');
   return delivery;

@@ -4,7 +4,7 @@ import type { Db } from '../../../database/database.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
 import type { Context } from '../../../schema/context.ts';
 import { keyFaults } from '../../../schema/idempotency-key.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import { MAX } from '../campaign.ts';
 import { inOrder, type ListError, type ListMapping, MAX_LIST, type RecipientListRow } from './list-row.ts';
 import { type MatchedContacts, matchContacts, previewMatches, type UploadedPerson } from './match-contacts.ts';
@@ -12,11 +12,7 @@ import { type MappingInput, mappingOf, peopleOf, type Table, tableOf } from './p
 import { insertListErrors, insertListRows } from './rows.sql.ts';
 import { countRows, getLists, insertList, lockList } from './store.ts';
 
-interface Keyed {
-  readonly idempotencyKey?: string | null | undefined;
-}
-
-export interface CreateListInput extends Keyed {
+export interface CreateListInput extends WithKey {
   readonly name: string;
   readonly csv: string;
   readonly mapping?: MappingInput | null | undefined;
@@ -24,7 +20,7 @@ export interface CreateListInput extends Keyed {
   readonly isListed?: boolean;
 }
 
-export interface AddRowsInput extends Keyed {
+export interface AddRowsInput extends WithKey {
   readonly id: number;
   readonly csv: string;
 }
@@ -123,7 +119,7 @@ async function add(
 const store = (
   context: Context,
   operation: string,
-  input: Keyed,
+  input: WithKey,
   begin: (trx: Db) => Promise<RecipientListRow>,
   found: MatchedContacts,
 ): Promise<RecipientListRow> => {

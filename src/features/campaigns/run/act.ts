@@ -6,7 +6,7 @@ import type { Context } from '../../../schema/context.ts';
 import { requireActiveChannel } from '../../channels/require-active.ts';
 import { OUTBOX, laneOf as outboxLaneOf } from '../../messages/dispatch/lane.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import type { CampaignRow } from '../campaign.ts';
 import { lockFor, requireCampaign } from '../change.ts';
 import { type Changed, changeStatus, MANUAL } from './change-status.ts';
@@ -14,11 +14,7 @@ import { checkContent } from './content.ts';
 import { CAMPAIGNS, laneOf } from './lane.ts';
 import { readSendingConditions } from './sending-conditions.sql.ts';
 
-interface Keyed {
-  readonly idempotencyKey?: string | null | undefined;
-}
-
-export interface StartInput extends Keyed {
+export interface StartInput extends WithKey {
   /** ISO; default: now. */
   readonly scheduledAt?: string | null | undefined;
 }
@@ -58,7 +54,7 @@ export async function startCampaign(
 }
 
 /** Pauses a running campaign: nothing more is sent within two seconds. @throws NOT_FOUND, CONFLICT */
-export const pauseCampaign = (context: Context, id: number, input: Keyed, author?: Author): Promise<CampaignRow> =>
+export const pauseCampaign = (context: Context, id: number, input: WithKey, author?: Author): Promise<CampaignRow> =>
   actSimply(
     context,
     id,
@@ -69,18 +65,18 @@ export const pauseCampaign = (context: Context, id: number, input: Keyed, author
   );
 
 /** Resumes a paused campaign. @throws NOT_FOUND, CONFLICT */
-export const resumeCampaign = (context: Context, id: number, input: Keyed, author?: Author): Promise<CampaignRow> =>
+export const resumeCampaign = (context: Context, id: number, input: WithKey, author?: Author): Promise<CampaignRow> =>
   actSimply(context, id, 'resumeCampaign', input, { action: 'resume' }, author);
 
 /** Cancels a campaign for good: nothing more is sent within two seconds. @throws NOT_FOUND, CONFLICT */
-export const cancelCampaign = (context: Context, id: number, input: Keyed, author?: Author): Promise<CampaignRow> =>
+export const cancelCampaign = (context: Context, id: number, input: WithKey, author?: Author): Promise<CampaignRow> =>
   actSimply(context, id, 'cancelCampaign', input, { action: 'cancel' }, author);
 
 const actSimply = (
   context: Context,
   id: number,
   operation: string,
-  input: Keyed,
+  input: WithKey,
   change: Parameters<typeof changeStatus>[3] & { readonly action: 'pause' | 'resume' | 'cancel' },
   author: Author = authorOf(context),
 ): Promise<CampaignRow> =>
@@ -95,7 +91,7 @@ async function act(
   context: Context,
   id: number,
   operation: string,
-  input: Keyed,
+  input: WithKey,
   run: (trx: Parameters<typeof changeStatus>[0]) => Promise<Changed>,
 ): Promise<CampaignRow> {
   const tenantId = tenantOf(context);

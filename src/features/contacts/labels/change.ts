@@ -6,14 +6,12 @@ import { violationOf } from '../../../database/violations.ts';
 import { append } from '../../../events/append.ts';
 import { differs } from '../../../platform/differs.ts';
 import type { Context } from '../../../schema/context.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import { LABELS, type LabelInput, type LabelKind, type LabelRow, nameTaken, parseLabel } from './label.ts';
 import { insertLabels } from './labels.sql.ts';
 import { deleteLabels, getLabels, lockLabels, updateLabel } from './store.ts';
 
 type Action = 'created' | 'updated' | 'deleted';
-export type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
-
 /** The payload names the label by its kind. */
 const event = (kind: LabelKind, action: Action, label: LabelRow, previous?: Partial<LabelRow>): NewEvent =>
   ({ type: `${kind}.${action}`, payload: { [kind]: label, ...(previous && { previous }) } }) as unknown as NewEvent;
@@ -24,7 +22,7 @@ const changedSince = (before: LabelRow, after: LabelRow): Partial<LabelRow> =>
   );
 
 /** Creates a label. @throws VALIDATION_ERROR on `name` if it is taken */
-export async function createLabel(context: Context, kind: LabelKind, input: Keyed<LabelInput>): Promise<LabelRow> {
+export async function createLabel(context: Context, kind: LabelKind, input: WithKey<LabelInput>): Promise<LabelRow> {
   const tenantId = tenantOf(context);
   const fields = parseLabel(input, false);
   const keyed = { operation: `create${LABELS[kind].type}`, key: input.idempotencyKey, input };
@@ -53,7 +51,7 @@ export async function changeLabel(
   context: Context,
   kind: LabelKind,
   id: number,
-  input: Keyed<LabelInput>,
+  input: WithKey<LabelInput>,
 ): Promise<LabelRow> {
   const tenantId = tenantOf(context);
   const fields = parseLabel(input, true);

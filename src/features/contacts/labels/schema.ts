@@ -11,8 +11,9 @@ import { StringFilter } from '../../../schema/lists.ts';
 import { nodesByNumber } from '../../../schema/nodes.ts';
 import { DeletePayload, entityPayload, mutation, payloadOf } from '../../../schema/payload.ts';
 import { selectionOf } from '../../../schema/selection.ts';
+import type { WithKey } from '../../tenancy/idempotency/once.ts';
 import { memberCountLoader } from '../loaders.ts';
-import { changeLabel, createLabel, type Keyed, removeLabel } from './change.ts';
+import { changeLabel, createLabel, removeLabel } from './change.ts';
 import { LABELS, type LabelInput, type LabelKind, type LabelRow } from './label.ts';
 import { labelPage } from './lists.ts';
 import { changeMembers, MAX_MEMBERS, type MembersChange } from './members.ts';
@@ -69,15 +70,15 @@ function defineLabel(kind: LabelKind) {
   });
   const NAME = 'Name, 1 to 150 characters; unique in the tenant, ignoring case.';
   const id = (t: InputFields) => t.id({ required: true, description: `Global id or databaseId of the ${kind}.` });
-  const CreateInput = builder.inputRef<Keyed<LabelInput>>(`Create${type}Input`).implement({
+  const CreateInput = builder.inputRef<WithKey<LabelInput>>(`Create${type}Input`).implement({
     description: `A new ${kind}.`,
     fields: t => ({ name: t.string({ required: true, description: NAME }), ...fields(t) }),
   });
-  const UpdateInput = builder.inputRef<Keyed<LabelInput> & { readonly id: string }>(`Update${type}Input`).implement({
+  const UpdateInput = builder.inputRef<WithKey<LabelInput> & { readonly id: string }>(`Update${type}Input`).implement({
     description: `Changes to a ${kind}. Omitted fields keep their values.`,
     fields: t => ({ id: id(t), name: t.string({ description: NAME }), ...fields(t) }),
   });
-  const DeleteInput = builder.inputRef<Keyed<{ readonly id: string }>>(`Delete${type}Input`).implement({
+  const DeleteInput = builder.inputRef<WithKey<{ readonly id: string }>>(`Delete${type}Input`).implement({
     description: `The ${kind} to delete.`,
     fields: t => ({ id: id(t), idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }) }),
   });

@@ -2,8 +2,7 @@ import { conflict, invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { violationOf } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
-import type { Keyed } from '../labels/change.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import {
   MAX_SAVED,
   parseSavedFilter,
@@ -19,7 +18,7 @@ import {
   updateSavedFilter,
 } from './store.ts';
 
-async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
+async function withUniqueName<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {
@@ -37,11 +36,11 @@ async function requireFilter(context: Context, id: number): Promise<SavedFilterR
 }
 
 /** @throws VALIDATION_ERROR, CONFLICT (too many) */
-export async function createSavedFilter(context: Context, input: Keyed<SavedFilterInput>): Promise<SavedFilterRow> {
+export async function createSavedFilter(context: Context, input: WithKey<SavedFilterInput>): Promise<SavedFilterRow> {
   const tenantId = tenantOf(context);
   const fields = parseSavedFilter(tenantId, input, false) as SavedFilterFields;
   const keyed = { operation: 'createSavedFilter', key: input.idempotencyKey, input };
-  return uniquely(() =>
+  return withUniqueName(() =>
     once(context, keyed, {
       run: async trx => {
         if ((await countSavedFilters(trx, tenantId)) >= MAX_SAVED)
@@ -58,12 +57,12 @@ export async function createSavedFilter(context: Context, input: Keyed<SavedFilt
 export async function changeSavedFilter(
   context: Context,
   id: number,
-  input: Keyed<SavedFilterInput>,
+  input: WithKey<SavedFilterInput>,
 ): Promise<SavedFilterRow> {
   const tenantId = tenantOf(context);
   const fields = parseSavedFilter(tenantId, input, true);
   const keyed = { operation: 'updateSavedFilter', key: input.idempotencyKey, input: { ...input, id } };
-  return uniquely(() =>
+  return withUniqueName(() =>
     once(context, keyed, {
       run: async trx => {
         const row = await updateSavedFilter(trx, tenantId, id, fields);

@@ -2,11 +2,9 @@ import { invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { violationOf } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import { deleteTag, getTags, insertTag, updateTag } from './store.ts';
 import { DEFAULT_COLOR, parseTag, type TagInput, type TagRow } from './tag.ts';
-
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -25,7 +23,7 @@ async function requireTag(context: Context, id: number): Promise<TagRow> {
 }
 
 /** @throws VALIDATION_ERROR */
-export const createTag = (context: Context, input: Keyed<TagInput>): Promise<TagRow> => {
+export const createTag = (context: Context, input: WithKey<TagInput>): Promise<TagRow> => {
   const { name = '', color = DEFAULT_COLOR } = parseTag(input, false);
   return uniquely(() =>
     once(
@@ -41,7 +39,7 @@ export const createTag = (context: Context, input: Keyed<TagInput>): Promise<Tag
 };
 
 /** @throws NOT_FOUND, VALIDATION_ERROR */
-export const changeTag = (context: Context, id: number, input: Keyed<TagInput>): Promise<TagRow> => {
+export const changeTag = (context: Context, id: number, input: WithKey<TagInput>): Promise<TagRow> => {
   const fields = parseTag(input, true);
   return uniquely(() =>
     once(

@@ -2,8 +2,8 @@ import { FieldErrorList, invalid, notFound } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
-import { mappingOf } from '../find.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
+import { requireMapping } from '../find.ts';
 import { setMappingGroups } from '../integrations.sql.ts';
 import { deleteMapping, lockIntegration, updateMapping } from '../store.ts';
 import { addMapping, checkMapping } from './check-mapping.ts';
@@ -11,13 +11,11 @@ import type { MappingRow } from './mapping.ts';
 import { MAX_MAPPINGS, type MappingInput } from './mapping-input.ts';
 import { requireMappingScopes } from './require-mapping-scopes.ts';
 
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
-
 /** Adds a mapping to an integration. @throws NOT_FOUND for the integration, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE for what it does */
 export function createMapping(
   context: Context,
   integrationId: number,
-  input: Keyed<MappingInput>,
+  input: WithKey<MappingInput>,
 ): Promise<MappingRow> {
   requireFeature(callerOf(context).tenant, 'integrations');
   const tenantId = tenantOf(context);
@@ -34,12 +32,12 @@ export function createMapping(
         const checked = await checkMapping(trx, tenantId, input, errors);
         errors.throwIfAny();
         const id = await addMapping(trx, tenantId, { id: integrationId, kind: found.kind }, checked);
-        const mapping = await mappingOf(trx, tenantId, id);
+        const mapping = await requireMapping(trx, tenantId, id);
         requireMappingScopes(callerOf(context), [mapping]);
         return mapping;
       },
       store: ({ id }) => ({ id }),
-      again: stored => mappingOf(context.db.write, tenantId, (stored as { id: number }).id),
+      again: stored => requireMapping(context.db.write, tenantId, (stored as { id: number }).id),
     },
   );
 }
@@ -48,7 +46,7 @@ export function createMapping(
  * Updates the given fields. Orders that it has processed are not processed again.
  * @throws NOT_FOUND, VALIDATION_ERROR by field, INSUFFICIENT_SCOPE for its old and new effects
  */
-export function changeMapping(context: Context, id: number, input: Keyed<MappingInput>): Promise<MappingRow> {
+export function changeMapping(context: Context, id: number, input: WithKey<MappingInput>): Promise<MappingRow> {
   requireFeature(callerOf(context).tenant, 'integrations');
   const tenantId = tenantOf(context);
   return once(
@@ -56,19 +54,19 @@ export function changeMapping(context: Context, id: number, input: Keyed<Mapping
     { operation: 'updateIntegrationMapping', key: input.idempotencyKey, input: { ...input, id } },
     {
       async run(trx) {
-        const before = await mappingOf(trx, tenantId, id);
+        const before = await requireMapping(trx, tenantId, id);
         const errors = new FieldErrorList();
         errors.refuseNull(input, ['name', 'isEnabled', 'topics', 'statuses']);
         const { fields, groupIds } = await checkMapping(trx, tenantId, input, errors);
         errors.throwIfAny();
         if (!(await updateMapping(trx, tenantId, id, fields))) throw notFound('IntegrationMapping');
         if (groupIds) await setMappingGroups(trx, tenantId, id, groupIds);
-        const after = await mappingOf(trx, tenantId, id);
+        const after = await requireMapping(trx, tenantId, id);
         requireMappingScopes(callerOf(context), [before, after]);
         return after;
       },
       store: () => ({ id }),
-      again: () => mappingOf(context.db.write, tenantId, id),
+      again: () => requireMapping(context.db.write, tenantId, id),
     },
   );
 }
@@ -80,7 +78,7 @@ export const removeMapping = (context: Context, id: number, idempotencyKey: stri
     { operation: 'deleteIntegrationMapping', key: idempotencyKey, input: { id } },
     {
       async run(trx) {
-        await mappingOf(trx, tenantOf(context), id);
+        await requireMapping(trx, tenantOf(context), id);
         await deleteMapping(trx, tenantOf(context), id);
       },
       store: () => ({ id }),

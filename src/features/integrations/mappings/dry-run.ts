@@ -6,7 +6,7 @@ import type { Context } from '../../../schema/context.ts';
 import type { Rendered } from '../../templates/sending/render.ts';
 import { previewTemplate } from '../../templates/sending/send-template.ts';
 import type { PublicOrder } from '../events.ts';
-import { deliveryOf, integrationOf } from '../find.ts';
+import { requireDelivery, requireIntegration } from '../find.ts';
 import { contactFieldsOf } from '../intake/customer.ts';
 import { firstText } from '../intake/path.ts';
 import { parsePayload } from '../intake/payload.ts';
@@ -67,13 +67,13 @@ export async function dryRun(context: Context, input: DryRunInput): Promise<DryR
   requireFeature(callerOf(context).tenant, 'integrations');
   const tenantId = tenantOf(context);
   const { read } = context.db;
-  const integration = await integrationOf(read, tenantId, input.integrationId);
+  const integration = await requireIntegration(read, tenantId, input.integrationId);
   if ((input.deliveryId == null) === (input.payload == null))
     throw invalid(
       { payload: ['Give either a payload or a deliveryId.'] },
       input.payload == null ? 'REQUIRED' : 'SURPLUS',
     );
-  const delivery = input.deliveryId == null ? undefined : await deliveryOf(read, tenantId, input.deliveryId);
+  const delivery = input.deliveryId == null ? undefined : await requireDelivery(read, tenantId, input.deliveryId);
   const body = delivery && (await readBody(context, delivery.id));
   if (body === null) throw invalid({ deliveryId: ['The payload was erased because its contact was deleted.'] });
   // Parsed like a received payload, so that the result is the same.

@@ -4,7 +4,7 @@ import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
-import { deliveryOf, integrationOf } from '../find.ts';
+import { requireDelivery, requireIntegration } from '../find.ts';
 import { requireMappingScopes } from '../mappings/require-mapping-scopes.ts';
 import { getDeliveries, replayDelivery, replaySince } from './deliveries.sql.ts';
 import { type DeliveryRow, INTEGRATIONS, laneOf, type Outcome } from './delivery.ts';
@@ -29,7 +29,7 @@ export async function replay(
     {
       run: trx => requeue(context, trx, id, isForced),
       store: () => ({ id }),
-      again: () => deliveryOf(context.db.write, tenantId, id),
+      again: () => requireDelivery(context.db.write, tenantId, id),
     },
   );
   context.lanes.wake(INTEGRATIONS, laneOf(tenantId, delivery.integration_id));
@@ -39,9 +39,9 @@ export async function replay(
 async function requeue(context: Context, trx: Db, id: string, isForced: boolean): Promise<DeliveryRow> {
   const tenantId = tenantOf(context);
   const isWaiting = await replayDelivery(trx, tenantId, id, isForced);
-  const found = await deliveryOf(trx, tenantId, id);
+  const found = await requireDelivery(trx, tenantId, id);
   if (!isWaiting && found.erased_at !== null) throw conflict('The payload was erased because its contact was deleted.');
-  const { mappings } = await integrationOf(trx, tenantId, found.integration_id);
+  const { mappings } = await requireIntegration(trx, tenantId, found.integration_id);
   requireMappingScopes(callerOf(context), mappings);
   if (!isWaiting) throw conflict('The payload is still queued. Replay it when it has been processed.');
   return found;
@@ -120,7 +120,7 @@ async function replayReceived(
   const tenantId = tenantOf(context);
   if (outcomes.length === 0) throw invalid({ outcomes: ['At least one is required.'] }, 'REQUIRED');
   if (outcomes.includes('waiting')) throw invalid({ outcomes: ['Queued payloads are processed anyway.'] });
-  const { mappings } = await integrationOf(trx, tenantId, integrationId);
+  const { mappings } = await requireIntegration(trx, tenantId, integrationId);
   requireMappingScopes(callerOf(context), mappings);
   const replayed = await replaySince(trx, tenantId, integrationId, since, outcomes, MAX_REPLAYED);
   const { count, last_received_at: lastReceivedAt } = replayed;

@@ -2,14 +2,12 @@ import { invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { violationOf } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
-import { once } from '../../tenancy/idempotency/once.ts';
+import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import { contentFieldsOf } from '../send/content-fields.ts';
 import type { GivenContent } from '../send/content-schema.ts';
 import { type CannedReplyInput, type CannedReplyRow, parseCannedReply } from './canned-reply.ts';
 import { checkContent } from './check-content.ts';
 import { deleteCannedReply, getCannedReplies, insertCannedReply, updateCannedReply } from './store.ts';
-
-type Keyed<T> = T & { readonly idempotencyKey?: string | null | undefined };
 
 async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
@@ -30,7 +28,7 @@ async function requireCannedReply(context: Context, id: number): Promise<CannedR
 /** @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
 export async function createCannedReply(
   context: Context,
-  input: Keyed<CannedReplyInput & { readonly content: GivenContent }>,
+  input: WithKey<CannedReplyInput & { readonly content: GivenContent }>,
 ): Promise<CannedReplyRow> {
   const { shortcut = '', title = '' } = parseCannedReply(input, false);
   const { idempotencyKey } = input;
@@ -53,7 +51,7 @@ export async function createCannedReply(
 export async function changeCannedReply(
   context: Context,
   id: number,
-  input: Keyed<CannedReplyInput>,
+  input: WithKey<CannedReplyInput>,
 ): Promise<CannedReplyRow> {
   const texts = parseCannedReply(input, true);
   const content = input.content && contentFieldsOf(input.content);

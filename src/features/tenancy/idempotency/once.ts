@@ -17,6 +17,9 @@ export interface Keyed {
   readonly input: unknown;
 }
 
+/** An input that may have an idempotency key. */
+export type WithKey<Input = unknown> = Input & { readonly idempotencyKey?: string | null | undefined };
+
 export interface Effect<Result> {
   /** Does the work, in one transaction. */
   run(trx: Db): Promise<Result>;
