@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { type FieldErrors, invalid } from '../core/errors.ts';
 
 /** PostgreSQL's constraint violations (appendix A, class 23). */
 const KINDS: Readonly<Record<string, 'unique' | 'foreign_key' | 'check'>> = {
@@ -17,4 +18,17 @@ export function violationOf(
   if (!(error instanceof pg.DatabaseError) || !error.code || !error.constraint) return undefined;
   const kind = KINDS[error.code];
   return kind && { kind, constraint: error.constraint };
+}
+
+/** Does work that may violate a unique key. @throws VALIDATION_ERROR with these messages, each TAKEN, if it does */
+export async function refuseTaken<Result>(
+  constraint: string,
+  messages: FieldErrors,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    throw violationOf(error)?.constraint === constraint ? invalid(messages, 'TAKEN') : error;
+  }
 }

@@ -1,7 +1,7 @@
 import { FieldErrorList, invalid, notFound } from '../../core/errors.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
-import { violationOf } from '../../database/violations.ts';
+import { refuseTaken } from '../../database/violations.ts';
 import { HOUR } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
 import { once, type WithKey } from '../tenancy/idempotency/once.ts';
@@ -28,11 +28,9 @@ export function changeIntegration(
     { operation: 'updateIntegration', key: input.idempotencyKey, input: { ...input, id } },
     {
       async run(trx) {
-        const isThere = await updateIntegration(trx, tenantId, id, fields).catch((error: unknown) => {
-          if (violationOf(error)?.constraint === 'integrations_name_key')
-            throw invalid({ name: [NAME_TAKEN] }, 'TAKEN');
-          throw error;
-        });
+        const isThere = await refuseTaken('integrations_name_key', { name: [NAME_TAKEN] }, () =>
+          updateIntegration(trx, tenantId, id, fields),
+        );
         if (!isThere) throw notFound('Integration');
         const integration = await requireIntegration(trx, tenantId, id);
         requireMappingScopes(callerOf(context), integration.mappings);

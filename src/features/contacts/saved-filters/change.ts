@@ -1,6 +1,6 @@
-import { conflict, invalid, notFound } from '../../../core/errors.ts';
+import { conflict, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import { violationOf } from '../../../database/violations.ts';
+import { refuseTaken } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import {
@@ -18,15 +18,8 @@ import {
   updateSavedFilter,
 } from './store.ts';
 
-async function withUniqueName<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (violationOf(error)?.constraint === 'saved_filters_name_key')
-      throw invalid({ name: ['Another saved filter has this name.'] }, 'TAKEN');
-    throw error;
-  }
-}
+const withUniqueName = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  refuseTaken('saved_filters_name_key', { name: ['Another saved filter has this name.'] }, work);
 
 /** @throws NOT_FOUND */
 async function requireFilter(context: Context, id: number): Promise<SavedFilterRow> {

@@ -1,20 +1,13 @@
-import { invalid, notFound } from '../../../core/errors.ts';
+import { notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import { violationOf } from '../../../database/violations.ts';
+import { refuseTaken } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import { deleteTag, getTags, insertTag, updateTag } from './store.ts';
 import { DEFAULT_COLOR, parseTag, type TagInput, type TagRow } from './tag.ts';
 
-async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (violationOf(error)?.constraint === 'tags_name_key')
-      throw invalid({ name: ['Another tag has this name.'] }, 'TAKEN');
-    throw error;
-  }
-}
+const withUniqueName = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  refuseTaken('tags_name_key', { name: ['Another tag has this name.'] }, work);
 
 async function requireTag(context: Context, id: number): Promise<TagRow> {
   const [tag] = await getTags(context.db.write, tenantOf(context), [id]);
@@ -25,7 +18,7 @@ async function requireTag(context: Context, id: number): Promise<TagRow> {
 /** @throws VALIDATION_ERROR */
 export const createTag = (context: Context, input: WithKey<TagInput>): Promise<TagRow> => {
   const { name = '', color = DEFAULT_COLOR } = parseTag(input, false);
-  return uniquely(() =>
+  return withUniqueName(() =>
     once(
       context,
       { operation: 'createTag', key: input.idempotencyKey, input },
@@ -41,7 +34,7 @@ export const createTag = (context: Context, input: WithKey<TagInput>): Promise<T
 /** @throws NOT_FOUND, VALIDATION_ERROR */
 export const changeTag = (context: Context, id: number, input: WithKey<TagInput>): Promise<TagRow> => {
   const fields = parseTag(input, true);
-  return uniquely(() =>
+  return withUniqueName(() =>
     once(
       context,
       { operation: 'updateTag', key: input.idempotencyKey, input: { ...input, id } },

@@ -1,6 +1,6 @@
-import { invalid, notFound } from '../../../core/errors.ts';
+import { notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import { violationOf } from '../../../database/violations.ts';
+import { refuseTaken } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
 import { contentFieldsOf } from '../send/content-fields.ts';
@@ -9,15 +9,8 @@ import { type CannedReplyInput, type CannedReplyRow, parseCannedReply } from './
 import { checkContent } from './check-content.ts';
 import { deleteCannedReply, getCannedReplies, insertCannedReply, updateCannedReply } from './store.ts';
 
-async function uniquely<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (violationOf(error)?.constraint === 'canned_replies_shortcut_key')
-      throw invalid({ shortcut: ['Another canned reply has this shortcut.'] }, 'TAKEN');
-    throw error;
-  }
-}
+const withUniqueShortcut = <Result>(work: () => Promise<Result>): Promise<Result> =>
+  refuseTaken('canned_replies_shortcut_key', { shortcut: ['Another canned reply has this shortcut.'] }, work);
 
 async function requireCannedReply(context: Context, id: number): Promise<CannedReplyRow> {
   const [reply] = await getCannedReplies(context.db.write, tenantOf(context), [id]);
@@ -34,7 +27,7 @@ export async function createCannedReply(
   const { idempotencyKey } = input;
   const content = contentFieldsOf(input.content);
   await checkContent(context, content);
-  return uniquely(() =>
+  return withUniqueShortcut(() =>
     once(
       context,
       { operation: 'createCannedReply', key: idempotencyKey, input },
@@ -56,7 +49,7 @@ export async function changeCannedReply(
   const texts = parseCannedReply(input, true);
   const content = input.content && contentFieldsOf(input.content);
   if (content) await checkContent(context, content);
-  return uniquely(() =>
+  return withUniqueShortcut(() =>
     once(
       context,
       { operation: 'updateCannedReply', key: input.idempotencyKey, input: { ...input, id } },
