@@ -84,6 +84,16 @@ export interface Fault {
   readonly code: FieldCode;
 }
 
+/**
+ * Stands for a faulty required text while the other fields of an input are checked. A fault whose message contains it is about this value,
+ * and not about the input.
+ */
+export const STAND_IN = '¤';
+
+/** Whether two paths of fields are equal, or one contains the other. */
+export const fieldsOverlap = (one: string, other: string): boolean =>
+  one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
+
 /** An error whose code, message and details are shown to the caller. Any other error is reported as INTERNAL_ERROR. */
 export class CodedError extends GraphQLError {
   readonly code: ErrorCode;

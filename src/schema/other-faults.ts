@@ -1,8 +1,8 @@
 import type { GraphQLInputObjectType } from 'graphql';
-import { CodedError, type Fault, FieldErrorList } from '../core/errors.ts';
+import { CodedError, type Fault, FieldErrorList, fieldsOverlap, STAND_IN } from '../core/errors.ts';
 import type { Context } from './context.ts';
 import { keyFaults } from './idempotency-key.ts';
-import { repairedInput, STAND_IN } from './repaired-input.ts';
+import { repairedInput } from './repaired-input.ts';
 
 /** Forms, ids, references, unique values: what one step finds keeps the next from running. */
 const MAX_STEPS = 6;
@@ -36,7 +36,7 @@ export async function withOtherFaults(
     current = next;
     repaired.push(...fields.map(field => removedBy(next, field)));
     const found = await faultsOf(() => rehearse(next, context.rehearsal()), context);
-    faults = found.filter(({ field }) => !repaired.some(known => isSameOrBelow(field, known)));
+    faults = found.filter(({ field }) => !repaired.some(known => fieldsOverlap(field, known)));
     if (faults.length === 0) break;
     errors.include(faults.filter(fault => isOfInput(fault, input, repaired)));
   }
@@ -77,7 +77,3 @@ const valueAt = (input: object, field: string): unknown =>
   field
     .split('.')
     .reduce<unknown>((value, name) => (value as Readonly<Record<string, unknown>> | null | undefined)?.[name], input);
-
-/** Whether one of two fields contains the other. */
-const isSameOrBelow = (field: string, name: string): boolean =>
-  field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`);

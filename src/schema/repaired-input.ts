@@ -6,9 +6,7 @@ import {
   isInputObjectType,
   isNonNullType,
 } from 'graphql';
-
-/** Stands for a required text that is faulty. A fault whose message has it is about this value, and not about the input. */
-export const STAND_IN = '¤';
+import { STAND_IN } from '../core/errors.ts';
 
 /** What a repair leaves of a value: another one, nothing, or no way to have the rest without it. */
 type Repair = { readonly value: unknown } | 'removed' | 'impossible';

@@ -1,10 +1,10 @@
 import type { DocumentNode } from 'graphql';
-import { CodedError } from '../../core/errors.ts';
+import { CodedError, fieldsOverlap, STAND_IN } from '../../core/errors.ts';
 import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
-import { faultsOfKinds, isOfUnknownKind, isSameOrBelow, isSent, repairedBodies, STAND_IN } from './repair.ts';
+import { faultsOfKinds, isOfUnknownKind, isSent, repairedBodies } from './repair.ts';
 import { restErrorOf, restErrorOfUserErrors, userErrorsOf } from './rest-error.ts';
 import type { Route, RowStyle } from './route.ts';
 
@@ -31,7 +31,7 @@ export async function withOtherFaults(
   const found: Map<string, readonly string[]>[] = [];
   for (const body of repairedBodies(route.body, sent)) {
     const faults = await rehearse(host, route, operations, requestWith(call.request, body), caller, rows);
-    found.push(new Map([...faults].filter(([field]) => !known.some(name => isSameOrBelow(field, name)))));
+    found.push(new Map([...faults].filter(([field]) => !known.some(name => fieldsOverlap(field, name)))));
   }
   for (const faults of found)
     for (const [field, messages] of faults)

@@ -1,8 +1,6 @@
 import type { z } from 'zod';
+import { STAND_IN } from '../../core/errors.ts';
 import { isObject, REQUIRED, underFirstNames } from './fields.ts';
-
-/** Replaces a missing text. Faults whose message contains it concern this value, not the request. */
-export const STAND_IN = '¤';
 
 /** Maximum number of values of an enumeration or discriminator that are tried in place of an invalid one. */
 const MAX_WORDS = 6;
@@ -111,7 +109,3 @@ function replaced(value: unknown, [key, ...path]: readonly PropertyKey[], standI
   const next = replaced(field, path, standIn);
   return next === undefined ? others : { ...others, [key]: next };
 }
-
-/** Whether two paths are equal or one contains the other. */
-export const isSameOrBelow = (field: string, name: string): boolean =>
-  field === name || field.startsWith(`${name}.`) || name.startsWith(`${field}.`);

@@ -8,7 +8,7 @@ import { readBody } from './fields.ts';
 import { type AnyListFields, type ListArguments, type ListFields, readList, readShown } from './query.ts';
 import { type Switches, switchesOf, switchOf } from './sparse.ts';
 
-/** RouteResponse of a route, before the envelope of its version. */
+/** The response of a route, before the envelope of its version. */
 export interface RouteResponse {
   /** Where it differs from the route's. */
   readonly status?: number;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIELD_CODES, FieldErrorList, type FieldErrors } from '../../core/errors.ts';
+import { FIELD_CODES, FieldErrorList, type FieldErrors, fieldsOverlap, STAND_IN } from '../../core/errors.ts';
 import { type AnswerSchema, jsonSchemaOf, selectionOf } from '../openapi/schema.ts';
 import {
   alias,
@@ -13,7 +13,7 @@ import {
   requiredList,
   requiredText,
 } from '../runtime/fields.ts';
-import { faultsOfKinds, isSameOrBelow, repairedBodies, STAND_IN } from '../runtime/repair.ts';
+import { faultsOfKinds, repairedBodies } from '../runtime/repair.ts';
 import { detailsOf } from '../runtime/rest-error.ts';
 import { type Route, route } from '../runtime/route.ts';
 import { type SendMessageInput, SendMessagesDocument, type SendMessagesMutation } from '../wire/documents.generated.ts';
@@ -181,7 +181,7 @@ function unreadableErrors(
     const [first, ...others] = path.slice(2);
     const field = namedPath([first, ...others].join('.'), names);
     const isOurs = first === 'echoId' || message.includes(STAND_IN) || (first === 'content' && !checksContent);
-    if (!isOurs && !Object.keys(faults).some(known => isSameOrBelow(field, known))) errors.add(field, message);
+    if (!isOurs && !Object.keys(faults).some(known => fieldsOverlap(field, known))) errors.add(field, message);
   }
   return errors.fields;
 }
