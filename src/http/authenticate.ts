@@ -58,7 +58,7 @@ export interface Authentication {
 }
 
 /** Where a request comes from. */
-export interface Sender {
+export interface RequestSource {
   /** IP address of the client, charged for requests without a valid token. */
   readonly address: string;
   /** The Origin header: the page that sends the request. */
@@ -68,7 +68,7 @@ export interface Sender {
 }
 
 /** Whether a page may use a session. A read without an Origin header comes from a page of this server, or from no page. */
-function mayUse({ session }: Principal, { origin, isRead }: Sender): boolean {
+function mayUse({ session }: Principal, { origin, isRead }: RequestSource): boolean {
   if (!session || session.origins.length === 0) return true;
   return origin === undefined ? isRead : session.origins.includes(origin);
 }
@@ -82,21 +82,21 @@ type Needs = Pick<Resources, 'tokens' | 'limits' | 'clock'>;
 export async function authenticate(
   resources: Needs,
   header: string | undefined,
-  sender: Sender,
+  source: RequestSource,
 ): Promise<Authentication> {
-  const addressQuota = [{ name: 'address', key: sender.address, limit: ANONYMOUS_CALLS_PER_MINUTE }];
+  const addressQuota = [{ name: 'address', key: source.address, limit: ANONYMOUS_CALLS_PER_MINUTE }];
   if (header === undefined) return checkQuotas(resources, undefined, addressQuota);
   const { principal, charge } = await verifyToken(resources, bearerToken(header), addressQuota);
-  if (principal && mayUse(principal, sender)) return checkQuota(resources, principal);
+  if (principal && mayUse(principal, source)) return checkQuotasOf(resources, principal);
   const { refusal, ...charged } = charge ?? (await chargeQuota(resources, addressQuota, 1));
   return {
     principal: undefined,
     quotas: addressQuota,
-    refused: { ...charged, refusal: refusal ?? (principal ? foreignOrigin(sender) : unauthorized()) },
+    refused: { ...charged, refusal: refusal ?? (principal ? foreignOrigin(source) : unauthorized()) },
   };
 }
 
-const foreignOrigin = ({ origin }: Sender): CodedError =>
+const foreignOrigin = ({ origin }: RequestSource): CodedError =>
   new CodedError(
     'UNAUTHORIZED',
     origin === undefined
@@ -105,7 +105,7 @@ const foreignOrigin = ({ origin }: Sender): CodedError =>
   );
 
 /** Checks the quotas of an authenticated caller. Each operation on a WebSocket counts as a call. */
-export const checkQuota = (resources: Needs, principal: Principal): Promise<Authentication> =>
+export const checkQuotasOf = (resources: Needs, principal: Principal): Promise<Authentication> =>
   checkQuotas(resources, principal, quotasOf(principal));
 
 async function checkQuotas(

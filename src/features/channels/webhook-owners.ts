@@ -3,8 +3,8 @@ import type { ChannelIds } from '../../network/cloud-api/webhook/address.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { PublicChannel } from './channel.ts';
-import { findWebhookOwners } from './channels.sql.ts';
 import { listAppSecrets, listChannelsWithOwnership, verifyTokenExists } from './store.ts';
+import { findWebhookOwners } from './webhook-owners.sql.ts';
 
 export interface WebhookOwner extends ChannelIds {
   readonly tenantId: number;

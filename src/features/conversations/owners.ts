@@ -82,15 +82,15 @@ export async function returnThreads(
 }
 
 /** A contact on a channel. */
-export interface Thread {
+export interface ThreadRef {
   readonly contactId: number;
   readonly channelId: number;
 }
 
-export const threadKey = ({ contactId, channelId }: Thread): string => `${contactId} ${channelId}`;
+export const threadKey = ({ contactId, channelId }: ThreadRef): string => `${contactId} ${channelId}`;
 
 /** Threads controlled by another app, which bots must not answer. @returns keys made by `threadKey` */
-export async function foreignThreads(db: Db, tenantId: number, threads: readonly Thread[]): Promise<Set<string>> {
+export async function foreignThreads(db: Db, tenantId: number, threads: readonly ThreadRef[]): Promise<Set<string>> {
   if (threads.length === 0) return new Set();
   const rows = await listForeignThreads(db, tenantId, threads, IDLE_MS);
   return new Set(rows.map(row => threadKey({ contactId: row.contact_id, channelId: row.channel_id })));

@@ -7,7 +7,14 @@ import { CodedError } from '../../core/errors.ts';
 import { newId } from '../../core/ids.ts';
 import type { Principal } from '../../core/principal.ts';
 import { encodeCursor } from '../../events/cursor.ts';
-import { authenticate, bearerToken, type Cost, chargeQuota, checkQuota, type Sender } from '../../http/authenticate.ts';
+import {
+  authenticate,
+  bearerToken,
+  type Cost,
+  chargeQuota,
+  checkQuotasOf,
+  type RequestSource,
+} from '../../http/authenticate.ts';
 import { clientAddress } from '../../http/client-address.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { Caller, Kernel } from '../execution/kernel.ts';
@@ -61,7 +68,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
   const perTenant = new Map<number, number>();
   const { tokens, log, bus, logGeneration, config } = resources;
 
-  const senderOf = (request: IncomingMessage): Sender => ({
+  const sourceOf = (request: IncomingMessage): RequestSource => ({
     address: clientAddress(request, config.trustedProxies),
     origin: request.headers.origin,
     isRead: false,
@@ -71,7 +78,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
     async onConnect({ connectionParams, extra }) {
       const { socket } = extra;
       const header = authorizationOf(connectionParams) ?? extra.request.headers.authorization;
-      const { principal, quotas, refused } = await authenticate(resources, header, senderOf(extra.request));
+      const { principal, quotas, refused } = await authenticate(resources, header, sourceOf(extra.request));
       const token = bearerToken(header);
       const refusal = refused?.refusal ?? (await chargeQuota(resources, quotas, 1)).refusal;
       if (refusal?.code === 'RATE_LIMIT_EXCEEDED') return refuse(socket, TRY_AGAIN_LATER, 'Rate limit exceeded');
@@ -101,7 +108,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
         extra.socket.close(CloseCode.Forbidden, 'Forbidden');
         return [new CodedError('UNAUTHORIZED', 'The token is expired or revoked. Reconnect with a valid one.')];
       }
-      const { quotas, refused } = await checkQuota(resources, principal);
+      const { quotas, refused } = await checkQuotasOf(resources, principal);
       if (refused?.refusal) return errorsWithCost([refused.refusal], refused.cost);
       const operation = await readPayload(payload, { principal, requestId, after: extra.after });
       const { cost, refusal } = await chargeQuota(resources, quotas, operation.points);
@@ -162,7 +169,7 @@ export function attachWebSockets(server: Server, kernel: Kernel, resources: Reso
    * @returns the payload of the pong; undefined if the token is rejected
    */
   async function renew(extra: SocketContext, header: string): Promise<object | undefined> {
-    const { principal } = await authenticate(resources, header, senderOf(extra.request));
+    const { principal } = await authenticate(resources, header, sourceOf(extra.request));
     const token = bearerToken(header);
     const { principal: old } = extra;
     if (!principal || !old || token === undefined || principal.tenant.id !== old.tenant.id) return undefined;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ChannelRef } from '../../../src/features/channels/channel.ts';
-import { findWebhookOwners, type WebhookOwner } from '../../../src/features/channels/channels.sql.ts';
 import { claimUnchecked, writeHealth } from '../../../src/features/channels/health.sql.ts';
 import type { PublicHealth } from '../../../src/features/channels/health.ts';
+import { findWebhookOwners, type WebhookOwnerRow } from '../../../src/features/channels/webhook-owners.sql.ts';
 import { type ChannelBacklog, readBacklogs } from '../../../src/features/messages/dispatch/backlog.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
@@ -23,7 +23,7 @@ test('owners of a webhook are described as their row type says', async () => {
     display_phone_number: 'text',
     app_secret_sealed: 'bytea',
     version: 'text',
-  } satisfies ColumnsOf<WebhookOwner>);
+  } satisfies ColumnsOf<WebhookOwnerRow>);
 });
 
 const HEALTH: PublicHealth = {

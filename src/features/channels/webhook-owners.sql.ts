@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
 
-export interface WebhookOwner {
+export interface WebhookOwnerRow {
   readonly tenant_id: number;
   readonly channel_id: number;
   readonly phone_number_id: string;
@@ -22,8 +22,8 @@ export async function findWebhookOwners(
   db: Db,
   phoneNumberIds: readonly string[],
   accountIds: readonly string[],
-): Promise<WebhookOwner[]> {
-  const { rows } = await sql<WebhookOwner>`
+): Promise<WebhookOwnerRow[]> {
+  const { rows } = await sql<WebhookOwnerRow>`
     /* cross-tenant: the network names numbers, not tenants; the signature is checked against each owner's secret */
     with named as (select ${phoneNumberIds}::text[] as numbers, ${accountIds}::text[] as accounts)
     select o.*, webhook_owners_version(n.numbers, n.accounts) as version from named n, webhook_owners(n.numbers, n.accounts) o`.execute(
