@@ -24,7 +24,7 @@ import { CONVERSATION_JOBS } from '../features/conversations/jobs/job.ts';
 import { cleanJobs, runJobs } from '../features/conversations/jobs/run.ts';
 import { dueJobLanes } from '../features/conversations/jobs/store.ts';
 import { cleanDocuments } from '../features/documents/housekeeping.ts';
-import { cleanInbox, reprocessUnhandled } from '../features/inbox/clean.ts';
+import { cleanInbox, reprocessUnhandled } from '../features/inbox/housekeeping.ts';
 import { processInbox } from '../features/inbox/process.ts';
 import { dueInboxLanes, INBOX } from '../features/inbox/webhooks.sql.ts';
 import { cleanDeliveries } from '../features/integrations/housekeeping.ts';
@@ -48,7 +48,7 @@ import {
   restartStatusWait,
 } from '../features/messages/housekeeping.ts';
 import { releaseScheduled } from '../features/messages/scheduling/release.ts';
-import { cleanOtps } from '../features/otp/clean.ts';
+import { cleanOtps } from '../features/otp/housekeeping.ts';
 import { TEMPLATE_SYNCS } from '../features/templates/sync/request-sync.ts';
 import { dueSyncLanes } from '../features/templates/sync/runs.sql.ts';
 import { syncDue } from '../features/templates/sync/sync-due.ts';

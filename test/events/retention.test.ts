@@ -4,7 +4,7 @@ import { idFor } from '../../src/core/ids.ts';
 import { append } from '../../src/events/append.ts';
 import { registerReader } from '../../src/events/readers.sql.ts';
 import { deleteOldEvents } from '../../src/events/retention.ts';
-import { cleanInbox } from '../../src/features/inbox/clean.ts';
+import { cleanInbox } from '../../src/features/inbox/housekeeping.ts';
 import { cleanDeliveryLog } from '../../src/features/webhooks/housekeeping.ts';
 import { DAY } from '../../src/platform/clock.ts';
 import { follow, seen } from '../features/events/subscriber.ts';

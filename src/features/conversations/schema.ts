@@ -203,7 +203,7 @@ mutation('updateConversation', {
     const expected = optionalInputId(tenantOf(context), 'StaffMember', expectedAssigneeId, 'expectedAssigneeId');
     const change = { ...changeOf(context, input), expectedAssigneeId: expected, idempotencyKey };
     return {
-      conversation: await branded(
+      conversation: await withBrandedConflict(
         updateConversation(context, numericId(tenantOf(context), 'Conversation', id), change),
       ),
     };
@@ -211,7 +211,7 @@ mutation('updateConversation', {
 });
 
 /** Marks the present conversation of a conflict as one, for `ConflictError.current`. */
-async function branded(work: Promise<PublicConversation>): Promise<PublicConversation> {
+async function withBrandedConflict(work: Promise<PublicConversation>): Promise<PublicConversation> {
   return work.catch((error: unknown) => {
     const current = (error as { details?: { current?: unknown } }).details?.current;
     if (current) brandWithType(current, Conversation);

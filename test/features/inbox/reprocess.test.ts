@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listUnhandled } from '../../../src/features/inbox/changes.sql.ts';
-import { reprocessUnhandled } from '../../../src/features/inbox/clean.ts';
+import { reprocessUnhandled } from '../../../src/features/inbox/housekeeping.ts';
 import { reprocess } from '../../../src/features/inbox/reprocess.ts';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';

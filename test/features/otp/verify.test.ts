@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { cleanOtps } from '../../../src/features/otp/clean.ts';
+import { cleanOtps } from '../../../src/features/otp/housekeeping.ts';
 import { codeOf, dataOf, faultsOf } from '../../support/answers.ts';
 import type { GraphQLAnswer } from '../../support/gateway.ts';
 import { startSecondGateway } from '../../support/second-gateway.ts';

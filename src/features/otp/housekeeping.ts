@@ -3,7 +3,7 @@ import { append } from '../../events/append.ts';
 import { DAY, HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { LONGEST_WINDOW_MS } from './caps.ts';
-import { deleteExpired, deleteHours, deletePhones, expireLive, findInterrupted } from './clean-store.ts';
+import { deleteExpired, deleteHours, deletePhones, expireLive, findInterrupted } from './housekeeping-store.ts';
 import { eventOtp } from './otp.ts';
 import { settle } from './settle.ts';
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { cleanOtps } from '../../../src/features/otp/clean.ts';
+import { cleanOtps } from '../../../src/features/otp/housekeeping.ts';
 import { dataOf } from '../../support/answers.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Caller, type Harness, otherThan, startHarness } from './harness.ts';
