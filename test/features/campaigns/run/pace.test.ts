@@ -13,10 +13,10 @@ const STATES = '{ campaigns(orderBy: [{ field: ID, direction: ASC }]) { nodes { 
 
 test('a campaign with a rate of its own is sent beside one that uses the whole rate of the channel', async () => {
   const of = await fixture.sender();
-  const [many, few] = [await of.people(300), await of.people(4)];
+  const [many, few] = [await of.people(450), await of.people(2)];
   const { channels } = dataOf(await of.ask('{ channels { nodes { databaseId } } }'));
   dataOf(await of.mutate('updateChannel', { id: channels.nodes[0].databaseId, messagesPerSecond: 10 }));
-  const fast = await of.campaign({ audience: { groupIds: [many.groupId] }, firstWave: 300 });
+  const fast = await of.campaign({ audience: { groupIds: [many.groupId] }, firstWave: 450 });
   const slow = await of.campaign({ audience: { groupIds: [few.groupId] }, messagesPerSecond: 1 });
   dataOf(await of.mutate('startCampaign', { id: fast }));
   await eventually(async () =>
@@ -26,7 +26,7 @@ test('a campaign with a rate of its own is sent beside one that uses the whole r
   await eventually(async () =>
     expect(dataOf(await of.ask(STATES)).campaigns.nodes).toMatchObject([
       { status: 'RUNNING' },
-      { status: 'COMPLETED', progress: { sent: 4 } },
+      { status: 'COMPLETED', progress: { sent: 2 } },
     ]),
   );
 });
