@@ -1,7 +1,9 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { FaultsPatch } from '../../../src/emulator/faults.ts';
+import { connectChannel } from '../../../src/features/channels/connect.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
+import { postRaw } from '../../support/network-webhook.ts';
 
 let gateway: TestGateway;
 let people = 0;
@@ -226,5 +228,33 @@ describe('a status', () => {
     await settled();
     expect((await row(inbound.id))?.status).toBe('received');
     expect(await gateway.database.query('select 1 from inbound_webhooks where error is not null')).toEqual([]);
+  });
+
+  test('concerns the message of its channel, where another channel of the account has the same id', async () => {
+    gateway.emulator.setFaults({ dropStatuses: 1 });
+    const id = await send();
+    await eventually(async () => expect((await row(id))?.status).toBe('sent'));
+    const [sent] = await gateway.database.query<{ wamid: string }>(
+      'select wamid from message_states where message_id = $1',
+      [id],
+    );
+    const second = {
+      ...{ phoneNumberId: '9002', wabaId: '9902', displayPhoneNumber: '+1 555 078 9002', verifiedName: 'Second' },
+      accessToken: 'second',
+    };
+    const secrets = { appSecret: 'test-app-secret', verifyToken: 'a-verify-token' };
+    const added = await fetch(`${gateway.emulator.url}/_emulator/numbers`, {
+      method: 'POST',
+      body: JSON.stringify(second),
+    });
+    expect(added.status, await added.text()).toBe(200);
+    await connectChannel(gateway.gateway.resources, gateway.tenant.id, { ...second, ...secrets, name: 'Second' });
+    const metadata = { phone_number_id: second.phoneNumberId };
+    const message = { id: sent?.wamid, from: '14155550199', timestamp: at(), type: 'text', text: { body: 'Hello' } };
+    const change = { field: 'messages', value: { metadata, messages: [message] } };
+    await postRaw(gateway, { entry: [{ id: second.wabaId, changes: [change] }] });
+    await settled();
+    expect(await post([{ id: sent?.wamid, status: 'read', timestamp: at() }])).toBe(200);
+    await eventually(async () => expect((await row(id))?.status).toBe('read'));
   });
 });

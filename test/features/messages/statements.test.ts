@@ -35,6 +35,7 @@ import { type Addressee, insertOutbound, type NewMessage } from '../../../src/fe
 import { findAnswerAfter } from '../../../src/features/messages/send/expected-last.sql.ts';
 import {
   findIdsByWamid,
+  type KnownWamid,
   lockOutbound,
   lockWithRecipients,
   writeStates,
@@ -128,9 +129,10 @@ test.each<[string, Addressee]>([
 test('message state rows match their declared types', async () => {
   const ref = { tenantId: 1, messageId: ID };
   expect(await describeColumns(database.url, db => findIdsByWamid(db, 1, ['wamid.1']))).toEqual({
-    message_id: 'uuid',
+    channel_id: 'bigint',
     wamid: 'text',
-  } satisfies ColumnsOf<{ message_id: string; wamid: string }>);
+    message_id: 'uuid',
+  } satisfies ColumnsOf<KnownWamid>);
   expect(await describeColumns(database.url, db => lockOutbound(db, [ref]))).toEqual({
     tenant_id: 'bigint',
     ...MESSAGE,

@@ -136,9 +136,12 @@ async function withIds(trx: Db, tenantId: number, updates: readonly AddressedSta
   const unknown = updates.flatMap(update =>
     update.messageId === undefined && update.wamid !== undefined ? [update.wamid] : [],
   );
-  const idByWamid = unknown.length > 0 ? await findIdsByWamid(trx, tenantId, unknown) : new Map<string, string>();
+  const found = unknown.length > 0 ? await findIdsByWamid(trx, tenantId, unknown) : [];
+  const byWamid = Map.groupBy(found, ({ wamid }) => wamid);
+  const idOf = ({ wamid, channelId }: AddressedStatus): string | undefined =>
+    byWamid.get(wamid ?? '')?.find(row => channelId === undefined || row.channel_id === channelId)?.message_id;
   return updates.flatMap(update => {
-    const messageId = update.messageId ?? idByWamid.get(update.wamid ?? '');
+    const messageId = update.messageId ?? idOf(update);
     return messageId === undefined ? [] : [{ ...update, tenantId, messageId }];
   });
 }

@@ -5,17 +5,20 @@ import type { MessageRef } from '../dispatch/outbox.sql.ts';
 import type { MessageRow } from '../message.ts';
 import type { RecipientIdentities } from './new-identity.ts';
 
-/** Ids of messages by the network's ids, on any channel of the tenant. */
-export async function findIdsByWamid(
-  db: Db,
-  tenantId: number,
-  wamids: readonly string[],
-): Promise<Map<string, string>> {
-  const { rows } = await sql<{ message_id: string; wamid: string }>`
-    select w.message_id, w.wamid from channels ch
+/** A message by the network's id. Two channels of an account may have the same id. */
+export interface KnownWamid {
+  readonly channel_id: number;
+  readonly wamid: string;
+  readonly message_id: string;
+}
+
+/** Messages by the network's ids, on any channel of the tenant. */
+export async function findIdsByWamid(db: Db, tenantId: number, wamids: readonly string[]): Promise<KnownWamid[]> {
+  const { rows } = await sql<KnownWamid>`
+    select w.channel_id, w.wamid, w.message_id from channels ch
     join message_wamids w on w.tenant_id = ${tenantId} and w.channel_id = ch.id and w.wamid = any(${wamids}::text[])
     where ch.tenant_id = ${tenantId}`.execute(db);
-  return new Map(rows.map(row => [row.wamid, row.message_id]));
+  return rows;
 }
 
 export interface LockedMessage {
