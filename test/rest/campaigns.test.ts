@@ -120,6 +120,26 @@ test('faults of a campaign are named by field', async () => {
   ]);
 });
 
+test('PATCH of a campaign without a change keeps updated_at', async () => {
+  const { groupId } = await sender.people(1);
+  const campaign = {
+    name: 'Same',
+    template: { name: 'sale', language: 'en', body: ['a', 'b'] },
+    audience: { group_ids: [Number(groupId)] },
+    sending_hours: { start: '08:00', end: '20:00' },
+    frequency_cap: { messages: 2, days: 7 },
+  };
+  const { data } = await ask('POST', '/campaigns', campaign);
+  const stand = () =>
+    fixture.gateway.database.query('select updated_at::text from campaigns where name = $1', ['Same']);
+  const before = await stand();
+  for (const nothing of [{}, campaign, data])
+    expect((await ask('PATCH', `/campaigns/${data.id}`, nothing)).data).toEqual(data);
+  expect(await stand()).toEqual(before);
+  expect((await ask('PATCH', `/campaigns/${data.id}`, { first_wave: 5 })).data.first_wave).toBe(5);
+  expect(await stand()).not.toEqual(before);
+});
+
 test('an audience has exactly one field, and null is none', async () => {
   const campaign = { name: 'A', template: { name: 'notice', language: 'en' } };
   const phones = [newPhone()];

@@ -2,6 +2,7 @@ import { conflict, invalid, notFound } from '../../core/errors.ts';
 import { requireFeature } from '../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
+import { differs } from '../../platform/differs.ts';
 import type { Context } from '../../schema/context.ts';
 import { authorOf } from '../tenancy/audit/author.ts';
 import { once, type WithKey } from '../tenancy/idempotency/once.ts';
@@ -53,7 +54,7 @@ async function requireList(trx: Db, tenantId: number, audience: Audience): Promi
     throw invalid({ 'audience.listId': [`There is no list with the id ${audience.listId}.`] }, 'REFERENCE_NOT_FOUND');
 }
 
-/** Changes a campaign that has not started. @throws NOT_FOUND, CONFLICT, and the errors of `createCampaign` */
+/** Changes a campaign that has not started; without a difference `updated_at` does not change. @throws NOT_FOUND, CONFLICT, and the errors of `createCampaign` */
 export async function changeCampaign(
   context: Context,
   id: number,
@@ -72,6 +73,8 @@ export async function changeCampaign(
         if (locked.updated_at !== before.updated_at)
           throw conflict('Another request changed the campaign at the same time. Try again.');
         await requireList(trx, tenant.id, fields.audience);
+        // As the table has them: without undefined fields.
+        if (!differs(locked, JSON.parse(JSON.stringify(fields)) as object)) return locked;
         return updateCampaign(trx, tenant.id, id, fields);
       },
       store: () => ({ id }),
