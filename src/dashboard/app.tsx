@@ -27,7 +27,7 @@ export const App = () => (
         <Shell>
           <Suspense fallback={<main className="page" aria-busy="true" />}>
             <Switch>
-              <Route path="/inbox/:id?">{({ id }) => <Inbox conversationId={id} />}</Route>
+              <Route path="/inbox/:id?">{({ id }) => <Inbox conversationKey={id} />}</Route>
               <Route path="/phone" component={Phones} />
               <Route path="/contacts/:id?">{({ id }) => <Contacts id={id} />}</Route>
               <Route path="/live" component={Live} />

@@ -4,7 +4,7 @@ import { Dialog } from '../ui/dialog.tsx';
 import type { BlockedSend } from './use-send.ts';
 
 /** Shows what a colleague answered in the meantime, and asks whether to send all the same. */
-export function AnsweredDialog({ held: { answer, decide } }: { readonly held: BlockedSend }) {
+export function AnsweredDialog({ blockedSend: { answer, decide } }: { readonly blockedSend: BlockedSend }) {
   const { t } = useTexts();
   const dates = useDates();
   const name = answer.sentBy?.displayName ?? t('held.somebody');

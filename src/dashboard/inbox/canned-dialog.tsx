@@ -21,7 +21,7 @@ interface Props {
 /** Shows a prepared answer that is not a text, which the composer cannot hold, and sends it once its sender agrees. */
 export function CannedDialog({ conversation, reply, onClose }: Props) {
   const { t } = useTexts();
-  const { send, errors, failure, isSending, held } = useSend(conversation.id);
+  const { send, errors, failure, isSending, blockedSend } = useSend(conversation.id);
   const { quote } = useDraft();
   const [later, setLater] = useState('');
   const submit = async (event: FormEvent): Promise<void> => {
@@ -53,7 +53,7 @@ export function CannedDialog({ conversation, reply, onClose }: Props) {
           </button>
         </footer>
       </form>
-      {held && <AnsweredDialog held={held} />}
+      {blockedSend && <AnsweredDialog blockedSend={blockedSend} />}
     </Dialog>
   );
 }

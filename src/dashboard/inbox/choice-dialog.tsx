@@ -17,7 +17,7 @@ interface Props {
 /** Asks a question with buttons or a list, or shows a link. */
 export function ChoiceDialog({ conversation, onClose }: Props) {
   const { t } = useTexts();
-  const { send, errors, failure, isSending, held } = useSend(conversation.id);
+  const { send, errors, failure, isSending, blockedSend } = useSend(conversation.id);
   const { quote } = useDraft();
   const [later, setLater] = useState('');
   const [body, setBody] = useState('');
@@ -62,7 +62,7 @@ export function ChoiceDialog({ conversation, onClose }: Props) {
           </button>
         </footer>
       </form>
-      {held && <AnsweredDialog held={held} />}
+      {blockedSend && <AnsweredDialog blockedSend={blockedSend} />}
     </Dialog>
   );
 }

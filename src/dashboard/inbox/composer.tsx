@@ -45,12 +45,12 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   const input = useRef<HTMLTextAreaElement>(null);
   const attachments = useAttachments(conversation.id);
   const draft = useDraft();
-  const { send, errors, failure, held } = useSend(conversation.id);
+  const { send, errors, failure, blockedSend } = useSend(conversation.id);
   // From the first message to the last: in between the text is empty, but the draft is not done.
   const [isSending, setSending] = useState(false);
   const [noted, createNote] = useMutation(CreateNoteDocument);
   const now = useNow();
-  const type = useTyping();
+  const notifyTyping = useTyping();
   const { serviceWindow } = conversation;
   const isOpen = serviceWindow.expiresAt !== null && Date.parse(serviceWindow.expiresAt) > now;
   const isNote = mode === 'note';
@@ -67,17 +67,17 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   const write = (next: string): void => {
     keep({ text: next });
     setRefused(undefined);
-    type(next);
+    notifyTyping(next);
   };
-  const change = (next: 'reply' | 'note'): void => {
+  const switchMode = (next: 'reply' | 'note'): void => {
     // At once: what is typed next belongs here, and the field is not disabled for a note.
     flushSync(() => keep({ mode: next }));
     setRefused(undefined);
     input.current?.focus();
   };
   useInboxCommand(command => {
-    if (command === 'reply') change('reply');
-    if (command === 'note' && can('NOTES_WRITE')) change('note');
+    if (command === 'reply') switchMode('reply');
+    if (command === 'note' && can('NOTES_WRITE')) switchMode('note');
   });
   const insert = (piece: string): void => {
     const { selectionStart = text.length, selectionEnd = text.length } = input.current ?? {};
@@ -141,11 +141,11 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   return (
     <fieldset className={`composer ${mode}${isDragging ? ' dragging' : ''}`} aria-label={t('composer.label')}>
       <fieldset className="composer-tabs" aria-label={t('composer.mode')}>
-        <button type="button" className="tab" aria-pressed={!isNote} onClick={() => change('reply')}>
+        <button type="button" className="tab" aria-pressed={!isNote} onClick={() => switchMode('reply')}>
           {t('composer.reply')}
         </button>
         {can('NOTES_WRITE') && (
-          <button type="button" className="tab" aria-pressed={isNote} onClick={() => change('note')}>
+          <button type="button" className="tab" aria-pressed={isNote} onClick={() => switchMode('note')}>
             {t('composer.note')}
           </button>
         )}
@@ -238,7 +238,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
           onClose={() => setDialog(undefined)}
         />
       )}
-      {held && <AnsweredDialog held={held} />}
+      {blockedSend && <AnsweredDialog blockedSend={blockedSend} />}
     </fieldset>
   );
 }

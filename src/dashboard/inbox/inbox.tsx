@@ -14,7 +14,7 @@ import { useConversations } from './use-conversations.ts';
 import { useWindowEvent } from './window-event.ts';
 
 /** Conversations beside the thread of one of them. */
-export function Inbox({ conversationId }: { readonly conversationId: string | undefined }) {
+export function Inbox({ conversationKey }: { readonly conversationKey: string | undefined }) {
   const { t } = useTexts();
   const [filters, changeFilters] = useInboxFilters();
   const list = useConversations(filters);
@@ -27,7 +27,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
   const scroller = useRef<HTMLDivElement>(null);
   const step = useCallback(
     (by: 1 | -1) => {
-      const index = conversations.findIndex(({ databaseId }) => databaseId === conversationId);
+      const index = conversations.findIndex(({ databaseId }) => databaseId === conversationKey);
       const next = conversations[index < 0 ? 0 : index + by];
       if (!next) return;
       navigate(`/inbox/${next.databaseId}${withoutMessage(query)}`);
@@ -35,13 +35,13 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
         scroller.current?.querySelector('[aria-current=true]')?.scrollIntoView({ block: 'nearest' }),
       );
     },
-    [conversations, conversationId, navigate, query],
+    [conversations, conversationKey, navigate, query],
   );
   const [isHelpOpen, setHelpOpen] = useState(false);
   useInboxKeys({ step, help: () => setHelpOpen(true) });
 
   return (
-    <main className={conversationId === undefined ? 'inbox' : 'inbox has-thread'}>
+    <main className={conversationKey === undefined ? 'inbox' : 'inbox has-thread'}>
       <h1 className="visually-hidden">{t('nav.inbox')}</h1>
       <InboxStream onChange={list.take} />
       <section className="inbox-side" aria-label={t('nav.inbox')}>
@@ -53,7 +53,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
         ) : (
           <ConversationList
             conversations={conversations}
-            selectedId={conversationId}
+            selectedId={conversationKey}
             hasMore={list.hasMore}
             onMore={list.more}
             scroller={scroller}
@@ -62,7 +62,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
           </ConversationList>
         )}
       </section>
-      {conversationId === undefined ? (
+      {conversationKey === undefined ? (
         <section className="thread-empty">
           <p className="muted">{t('inbox.choose')}</p>
           <button type="button" className="button quiet" onClick={() => setHelpOpen(true)}>
@@ -70,7 +70,7 @@ export function Inbox({ conversationId }: { readonly conversationId: string | un
           </button>
         </section>
       ) : (
-        <Thread key={conversationId} conversationId={conversationId} />
+        <Thread key={conversationKey} conversationKey={conversationKey} />
       )}
       {isHelpOpen && <Shortcuts onClose={() => setHelpOpen(false)} />}
     </main>

@@ -65,7 +65,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
       ? { [fields[0].key]: `@{contact_first_name|${t('merge.there')}}` }
       : {},
   );
-  const { send, errors, failure, isSending, held } = useSend(conversation.id);
+  const { send, errors, failure, isSending, blockedSend } = useSend(conversation.id);
   const { quote } = useDraft();
   const [isUploading, setUploading] = useState(false);
   const [later, setLater] = useState('');
@@ -107,7 +107,7 @@ function TemplateForm({ template, conversation, onClose }: Props & { readonly te
           </button>
         </footer>
       </form>
-      {held && <AnsweredDialog held={held} />}
+      {blockedSend && <AnsweredDialog blockedSend={blockedSend} />}
       <TemplatePreview template={template} values={values} contactId={conversation.contact?.id} />
     </>
   );

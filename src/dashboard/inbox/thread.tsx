@@ -16,10 +16,10 @@ import { SentReactionsContext, useSentReactions } from './use-reaction.ts';
 import { useThread } from './use-thread.ts';
 
 /** One conversation: who it is with, its messages, and what to answer with. */
-export function Thread({ conversationId }: { readonly conversationId: string }) {
+export function Thread({ conversationKey }: { readonly conversationKey: string }) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const { conversation, isBusy, error } = useThread(conversationId);
+  const { conversation, isBusy, error } = useThread(conversationKey);
   const [, markRead] = useMutation(MarkConversationReadDocument);
   const unread = conversation?.unreadCount ?? 0;
   const mayMark = can('CONVERSATIONS_WRITE', 'MESSAGES_SEND');
@@ -28,12 +28,12 @@ export function Thread({ conversationId }: { readonly conversationId: string }) 
   useEffect(() => {
     if (unread === 0 || !mayMark) return;
     const mark = (): void => {
-      if (document.visibilityState === 'visible') void markRead({ input: { id: conversationId } });
+      if (document.visibilityState === 'visible') void markRead({ input: { id: conversationKey } });
     };
     mark();
     document.addEventListener('visibilitychange', mark);
     return () => document.removeEventListener('visibilitychange', mark);
-  }, [unread, mayMark, conversationId, markRead]);
+  }, [unread, mayMark, conversationKey, markRead]);
 
   if (!conversation)
     return (

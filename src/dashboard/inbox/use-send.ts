@@ -34,7 +34,7 @@ export interface Send {
   readonly failure: CombinedError | undefined;
   readonly isSending: boolean;
   /** To be shown as `AnsweredDialog`. */
-  readonly held: BlockedSend | undefined;
+  readonly blockedSend: BlockedSend | undefined;
 }
 
 /** Sends to the person of a conversation, from its channel. If somebody else has answered since the draft was begun, its writer decides. */
@@ -42,7 +42,7 @@ export function useSend(conversationId: string): Send {
   const [{ fetching }, mutate] = useMutation(SendMessageDocument);
   const [errors, setErrors] = useState<readonly UserError[]>([]);
   const [failure, setFailure] = useState<CombinedError>();
-  const [held, setHeld] = useState<BlockedSend>();
+  const [blockedSend, setBlockedSend] = useState<BlockedSend>();
   const draft = useDraft();
   const drafts = useDrafts();
   const isShown = useRef(true);
@@ -79,10 +79,10 @@ export function useSend(conversationId: string): Send {
     if (!isShown.current) return false;
     const isSent = await new Promise<boolean>(decide => {
       keepBack.current = () => decide(false);
-      setHeld({ answer, decide });
+      setBlockedSend({ answer, decide });
     });
     keepBack.current = undefined;
-    setHeld(undefined);
+    setBlockedSend(undefined);
     if (!isSent) return false;
     draft.know(answer.id);
     return attempt({ ...input, expectedLastMessageId: answer.id });
@@ -100,8 +100,8 @@ export function useSend(conversationId: string): Send {
     },
     errors,
     failure,
-    isSending: fetching || held !== undefined,
-    held,
+    isSending: fetching || blockedSend !== undefined,
+    blockedSend,
   };
 }
 

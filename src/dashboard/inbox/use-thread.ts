@@ -15,11 +15,12 @@ interface OpenedThread {
 /**
  * A conversation with its last messages. What the gateway reads is followed by the events after it, but an event may overtake the answer,
  * which then overwrites it: the thread is read again.
+ * @param conversationKey its databaseId, as in the address
  */
-export function useThread(conversationId: string): OpenedThread {
+export function useThread(conversationKey: string): OpenedThread {
   const [{ data, fetching, stale, error }, refetch] = useQuery({
     query: ThreadDocument,
-    variables: { id: conversationId, last: THREAD_PAGE },
+    variables: { id: conversationKey, last: THREAD_PAGE },
     requestPolicy: 'cache-and-network',
   });
   const isReading = useRef(false);
@@ -27,11 +28,11 @@ export function useThread(conversationId: string): OpenedThread {
   const isOvertaken = useRef(false);
   useEffect(() => {
     const note = (event: Event): void => {
-      if (isReading.current && (event as CustomEvent<string>).detail === conversationId) isOvertaken.current = true;
+      if (isReading.current && (event as CustomEvent<string>).detail === conversationKey) isOvertaken.current = true;
     };
     window.addEventListener(MESSAGE_ADDED, note);
     return () => window.removeEventListener(MESSAGE_ADDED, note);
-  }, [conversationId]);
+  }, [conversationKey]);
   const reload = (): void => refetch({ requestPolicy: 'network-only' });
   useWindowEvent(TIME_PASSED, reload);
   useWindowEvent(STREAM_STARTED, reload);
