@@ -30,7 +30,10 @@ test.each([-30, 30])('a computer whose clock is %d hours off shows the window of
   await row.click();
   await page.getByRole('log').getByText('Hello').waitFor();
   await page.getByText(/^2[34] hr left$/).waitFor();
-  await page.getByRole('log').getByText(/^today$/i).waitFor();
+  await page
+    .getByRole('log')
+    .getByText(/^today$/i)
+    .waitFor();
   await page.getByLabel('Message', { exact: true }).fill('Good day');
   await page.keyboard.press('Enter');
   await page.getByRole('log').getByText('Good day').waitFor();
