@@ -4,6 +4,7 @@ import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { readDocument, withKeys } from '../../client/documents.ts';
 import { graphcacheSettings, inOrder } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
+import { followAnew } from './follow-anew.ts';
 import { forgetLaterPages, forgetSeveredPages } from './list-pages.ts';
 import { appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
 
@@ -98,6 +99,6 @@ async function execute(
 
 async function follow(client: ParleyClient, body: Body, sink: Sink, signal: AbortSignal) {
   const { query = '', operationName, variables = {} } = body;
-  for await (const data of client.stream({ query, operationName, variables }, signal)) sink.next({ data });
+  for await (const data of followAnew(client, { query, operationName, variables }, signal)) sink.next({ data });
   sink.complete();
 }
