@@ -204,12 +204,20 @@ export async function startWorker(resources: Resources, lanes: Lanes): Promise<(
 }
 
 /**
- * Runs work after `firstMs` and then every `ms`; failures are logged.
+ * Runs work after `firstMs` and then every `ms`, unless it still runs: runs that wait for the same lock would take every connection of the
+ * pool. Failures are logged.
  * @returns a function that stops it
  */
 function every({ log }: Resources, name: string, ms: number, work: () => Promise<unknown>, firstMs = 0): () => void {
+  let isRunning = false;
   const run = (): void => {
-    work().catch(error => log.warn({ err: error, chore: name }, 'chore failed; it runs again at its next interval'));
+    if (isRunning) return;
+    isRunning = true;
+    work()
+      .catch(error => log.warn({ err: error, chore: name }, 'chore failed; it runs again at its next interval'))
+      .finally(() => {
+        isRunning = false;
+      });
   };
   let timer = setTimeout(() => {
     timer = setInterval(run, ms);
