@@ -85,7 +85,7 @@ async function requireBot(context: Context, id: number): Promise<BotRow> {
 export async function changeBot(context: Context, id: number, input: WithKey<BotInput>): Promise<BotRow> {
   const { tenant } = callerOf(context);
   requireFeature(tenant, 'bots');
-  // Before the input is checkInput: for another tenant's bot the error is always NOT_FOUND.
+  // Before the input is checked: for another tenant's bot the error is always NOT_FOUND.
   await requireBot(context, id);
   const given = input.reply == null ? undefined : asStored(await checkReply(context, input.reply));
   return once(
