@@ -6,9 +6,9 @@ import type { PublicConversation } from './conversation.ts';
 import { findLastInbound, resolveConversation } from './state.sql.ts';
 
 /**
- * Marks a conversation as read, on the network first, where the person sees it.
+ * Marks a conversation as read, on the network first, where the person sees it, as far as that is possible.
  * @param upToMessageId an inbound message; undefined: the last one
- * @throws NOT_FOUND, VALIDATION_ERROR, MESSAGING_NOT_CONFIGURED, MESSAGE_SEND_FAILED
+ * @throws NOT_FOUND, VALIDATION_ERROR; MESSAGE_SEND_FAILED if the network may mark it later
  */
 export async function markConversationRead(
   context: Context,

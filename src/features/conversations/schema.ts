@@ -220,7 +220,7 @@ async function withBrandedConflict(work: Promise<PublicConversation>): Promise<P
 }
 
 mutation('markConversationRead', {
-  description: 'Marks a conversation as read, also where the person sees it.',
+  description: 'Marks a conversation as read, also where the person sees it, if the network can mark the message.',
   scope: ['conversations:write', 'messages:send'],
   input: MarkConversationReadInput,
   payload: ConversationPayload,

@@ -244,6 +244,18 @@ describe('marking as read', () => {
     ]);
   });
 
+  test('counts here what the network cannot mark any more: a message that it does not keep, a number that is away', async () => {
+    const harness = await harnessFor(gateway);
+    await harness.write({ from: ANA, text: 'One' });
+    const id = await idOf(harness);
+    const read0 = { conversation: { unreadCount: 0 }, userErrors: [] };
+    await harness.query(`update message_states set wamid = 'wamid.gone' where tenant_id = $1`);
+    expect(await read(harness, { id })).toEqual(read0);
+    await harness.write({ from: ANA, text: 'Two' });
+    await harness.query(`update channels set status = 'disconnected' where tenant_id = $1`);
+    expect(await read(harness, { id })).toEqual(read0);
+  });
+
   test('while messages arrive leaves unread exactly those that came after the read', async () => {
     const harness = await harnessFor(gateway);
     await harness.write({ from: ANA, text: 'First' });
