@@ -56,6 +56,7 @@ export const importConsentCommand = (): Command =>
       'after',
       `
 phone is in international format and belongs to a contact; category is all, marketing or utility; state is opted_in or opted_out;
-evidence says where the consent is recorded; occurred_at (ISO 8601) may be left out. The same row again is stored once.`,
+evidence says where the consent is recorded; occurred_at (ISO 8601) may be left out: it is then the time of the import. The same row
+is stored once, however often it is imported; without occurred_at, it is not the same with other evidence only.`,
     )
     .action(run);

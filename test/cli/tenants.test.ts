@@ -105,6 +105,17 @@ test('consent is imported from a CSV file with its evidence, all rows or none, a
   const shifted = '+4915112345601,marketing,opted_in,Form, 3 May';
   await writeFile(file, ['phone,category,state,evidence', shifted].join('\n'));
   expect((await importFile()).output).toMatch(/2 +row +Has 5 cells, the first line has 4: [\s\S]*Nothing was imported/);
+  const undated = '+4915112345601,utility,opted_in,List of 2025';
+  await writeFile(file, ['phone,category,state,evidence', undated].join('\n'));
+  expect((await importFile()).code).toBe(0);
+  await cli.database.query(
+    `insert into consent_entries (tenant_id, contact_id, category, state, source, occurred_at)
+     select tenant_id, contact_id, category, 'opted_out', 'keyword', now() from consent_entries where evidence = 'List of 2025'`,
+  );
+  // The same file again: what the person said since then stands.
+  expect((await importFile()).code).toBe(0);
+  const utility = await cli.database.query(`select state from consent_entries where category = 'utility' order by id`);
+  expect(utility).toEqual([{ state: 'opted_in' }, { state: 'opted_out' }]);
   const twice = '+4915112345601,marketing,opted_out,Letter,opted_in';
   await writeFile(file, ['phone,category,state,evidence,State', twice].join('\n'));
   expect((await importFile('--skip-faulty', '--json')).output).toMatch(
@@ -148,4 +159,17 @@ test('the plan, its expiry and the staff of a tenant are managed from the comman
   expect((await tenant('staff', 'remove', 'shop', String(ana.id))).output).toMatch(
     /ana@example\.com\s+agent\s+\S+\s+0/,
   );
+});
+
+test('statements of a command have the time-out that is configured', async () => {
+  const { query } = cli.database;
+  const lock = query(`do $$ begin lock table tenants in access exclusive mode; perform pg_sleep(10); end $$`).catch(
+    () => undefined,
+  );
+  const isLocked = `from pg_locks where relation = 'tenants'::regclass and mode = 'AccessExclusiveLock' and granted`;
+  await expect.poll(() => query(`select pid ${isLocked}`)).toHaveLength(1);
+  const listed = await parley(['tenant', 'list'], { ...env(), PARLEY_DATABASE_STATEMENT_TIMEOUT_MS: '500' });
+  await query(`select pg_cancel_backend(pid) ${isLocked}`);
+  await lock;
+  expect(listed).toMatchObject({ code: 1, output: expect.stringContaining('statement timeout') });
 });

@@ -42,17 +42,18 @@ export async function insertEntries(
     evidence: entry.evidence ?? null,
     author: entry.author ?? null,
     occurred_at: entry.occurredAt,
+    is_undated: entry.isUndated ?? false,
   }));
   const { rows } = await sql<PublicConsentEntry & { contact_id: number }>`
     insert into consent_entries (tenant_id, contact_id, category, state, source, evidence, author, occurred_at)
     select ${tenantId}::bigint, r.contact_id, r.category, r.state, r.source, r.evidence, r.author, r.occurred_at
     from rows from (jsonb_to_recordset(${JSON.stringify(values)}::jsonb) as (contact_id bigint, category text, state text,
-      source text, evidence text, author jsonb, occurred_at timestamptz))
-      with ordinality as r (contact_id, category, state, source, evidence, author, occurred_at, position)
+      source text, evidence text, author jsonb, occurred_at timestamptz, is_undated boolean))
+      with ordinality as r (contact_id, category, state, source, evidence, author, occurred_at, is_undated, position)
     where not exists (
       select from consent_entries e
       where e.tenant_id = ${tenantId} and e.contact_id = r.contact_id and e.category = r.category
-        and e.occurred_at = r.occurred_at::timestamptz(3) and e.state = r.state and e.source = r.source
+        and (r.is_undated or e.occurred_at = r.occurred_at::timestamptz(3)) and e.state = r.state and e.source = r.source
         and e.evidence is not distinct from r.evidence)
     order by r.position
     returning id, contact_id, category, state, source, evidence, occurred_at`.execute(trx);

@@ -27,6 +27,8 @@ export interface NewConsentEntry {
   readonly evidence?: string | undefined;
   readonly author?: Author | undefined;
   readonly occurredAt: string;
+  /** Whether the time is only that at which it was recorded: it is then the same entry as one of any time. */
+  readonly isUndated?: boolean;
 }
 
 const MAX_EVIDENCE = 1_000;

@@ -81,7 +81,7 @@ export async function parseConsent(
     const occurredAt = occurredAtOf(cells, nowMs, add);
     if (faults.length > before || contactId === undefined) return [];
     const consent = { category: category as ConsentCategory, state: state as ConsentState, source: 'import' as const };
-    return [{ line, contactId, ...consent, evidence, author, occurredAt }];
+    return [{ line, contactId, ...consent, evidence, author, occurredAt, isUndated: !cells.occurred_at }];
   });
   return { entries, faults };
 }
