@@ -49,6 +49,9 @@ export async function countPeople(
     parameters.add(cap?.messages ?? null, 'integer'),
     parameters.add(cap?.days ?? 0, 'integer'),
   ];
+  const since = `now() - ${days} * interval '1 day'`;
+  const messagesWhere = (when: string): string =>
+    `select id, contact_id, template_id from messages where tenant_id = $1 and direction = 'outbound' and ${messages} is not null and ${when}`;
   const text = `
     with audience as materialized (
       select c.id, c.phone, c.time_zone, case when c.phone is null then (
@@ -73,9 +76,11 @@ export async function countPeople(
       select distinct f.contact_id from message_failures f
       where f.tenant_id = $1 and f.code = ${BLOCKED_CODE} and f.failed_at > now() - interval '30 days'
     ), capped as materialized (
-      select m.contact_id from messages m join templates p on p.tenant_id = $1 and p.id = m.template_id and lower(p.category) = ${word}
+      select m.contact_id from (
+        ${messagesWhere(`id >= uuid_at(${since})`)} union all
+        ${messagesWhere(`id < uuid_at(${since}) and id >= uuid_at(${since} - interval '1 year') and scheduled_at is not null and scheduled_at >= ${since}`)}
+      ) m join templates p on p.tenant_id = $1 and p.id = m.template_id and lower(p.category) = ${word}
       join message_states s on s.tenant_id = $1 and s.message_id = m.id and s.status not in ('failed', 'cancelled')
-      where m.tenant_id = $1 and ${messages} is not null and m.id >= uuid_at(now() - ${days} * interval '1 day') and m.direction = 'outbound'
       group by m.contact_id having count(*) >= ${messages}
     )
     select case when a.is_out or o.contact_id is not null then ${REASON.opted_out}

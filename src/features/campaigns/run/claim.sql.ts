@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { clockTime } from '../../../database/expressions.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
@@ -53,10 +53,17 @@ export async function lockChoice(trx: Db, tenantId: number, isCapped: boolean): 
 
 /**
  * The next recipients, in the order of their contacts. The campaign is locked. Reads a fixed number of index entries for each, and
- * the messages of the last days only with a frequency cap. Messages that failed, or that a pause took back, count for none.
+ * the messages of the last days only with a frequency cap: by when they were written or, at most a year before, scheduled for. Messages
+ * that failed, or that a pause took back, count for none.
  */
 export async function findCandidates(trx: Db, tenantId: number, query: CandidateQuery): Promise<Candidate[]> {
   const { campaignId, position, limit, listId, category, channelId, cap } = query;
+  const since = sql`now() - ${cap?.days ?? 0}::integer * interval '1 day'`;
+  const before = sql`m.id < uuid_at(${since}) and m.id >= uuid_at(${since} - interval '1 year')`;
+  const messagesOf = (when: RawBuilder<unknown>) => sql`
+            select from messages m join templates p on p.tenant_id = ${tenantId} and p.id = m.template_id and lower(p.category) = ${category}::text
+            join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.status not in ('failed', 'cancelled')
+            where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound' and ${when}`;
   const { rows } = await sql<Candidate>`
     with turn as materialized (
       (select r.contact_id, true as is_waiting from campaign_recipients r
@@ -100,10 +107,8 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
             and f.failed_at > now() - interval '30 days' and f.contact_id = c.id) then ${sql.lit(REASON.blocked)}
         when ${cap?.messages ?? null}::integer is not null and (
           select count(*) from (
-            select from messages m join templates p on p.tenant_id = ${tenantId} and p.id = m.template_id and lower(p.category) = ${category}::text
-            join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.status not in ('failed', 'cancelled')
-            where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound'
-              and m.id >= uuid_at(now() - ${cap?.days ?? 0}::integer * interval '1 day')
+            ${messagesOf(sql`m.id >= uuid_at(${since})`)} union all
+            ${messagesOf(sql`${before} and m.scheduled_at is not null and m.scheduled_at >= ${since}`)}
             limit ${cap?.messages ?? null}::integer) n) >= ${cap?.messages ?? null}::integer then ${sql.lit(REASON.frequency_cap)}
       end::smallint as reason,
       ${cap !== null}::boolean and c.id in (select contact_id from claimed) as is_claimed

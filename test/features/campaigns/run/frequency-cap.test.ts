@@ -68,6 +68,34 @@ test('messages that failed count for no frequency cap, neither in a preview nor 
   );
 });
 
+test('a message that was scheduled before the days of a frequency cap and sent within them counts', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids } = await of.people(2);
+  const template = { name: 'notice', language: 'en' };
+  const scheduledAt = { instant: new Date(Date.now() + 3_600_000).toISOString() };
+  const [contactId] = ids;
+  dataOf(await of.mutate('sendMessage', { to: { contactId }, content: { template }, scheduledAt }));
+  // As if it had been scheduled ten days ago, for yesterday.
+  await fixture.gateway.database.query(
+    `with sent as (
+       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, template_id, created_at, scheduled_at)
+       select tenant_id, uuid_v7(now() - interval '10 days', 1), conversation_id, contact_id, channel_id, direction, type, body, template_id,
+         now() - interval '10 days', now() - interval '1 day'
+       from messages where contact_id = $1 returning tenant_id, id)
+     insert into message_states (tenant_id, message_id, status, updated_at) select tenant_id, id, 'read', now() from sent`,
+    [contactId],
+  );
+  const { messages } = dataOf(await of.ask('{ messages(filter: { status: { eq: SCHEDULED } }) { nodes { id } } }'));
+  dataOf(await of.mutate('cancelMessage', { id: messages.nodes[0].id }));
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, frequencyCap: { messages: 1, days: 7 } });
+  const skips = [{ reason: 'FREQUENCY_CAP', count: 1 }];
+  expect(await preview(of, id)).toEqual({ recipientCount: 1, skips });
+  dataOf(await of.mutate('startCampaign', { id }));
+  await eventually(async () =>
+    expect(await read(of, id)).toMatchObject({ status: 'COMPLETED', progress: { sent: 1, skips } }),
+  );
+});
+
 test('campaigns that run at the same time keep the frequency cap together', async () => {
   const of = await fixture.sender();
   const { groupId } = await of.people(150);
