@@ -85,7 +85,16 @@ export async function withDatabase<T>(
 ): Promise<T> {
   const url = await databaseUrlOf(config);
   const log = createLog('silent');
-  const db = createDatabase({ url, pgbouncer: config.pgbouncer, poolSize: 2, readers: 1, log, ...options });
+  const { statementTimeoutMs } = config.database;
+  const db = createDatabase({
+    url,
+    pgbouncer: config.pgbouncer,
+    poolSize: 2,
+    readers: 1,
+    statementTimeoutMs,
+    log,
+    ...options,
+  });
   try {
     return await work(db, url);
   } catch (error) {
