@@ -4,6 +4,7 @@ import { type Migration, Migrator } from 'kysely/migration';
 import { UserError } from '../platform/user-error.ts';
 import { VERSION } from '../platform/version.ts';
 import type { Db } from './database.ts';
+import { isDeadlock } from './violations.ts';
 
 const DIRECTORY = new URL('../../migrations/', import.meta.url);
 
@@ -110,6 +111,7 @@ export async function migrate(
   if (error) {
     const failed = results.find(result => result.status === 'Error');
     const reason = error instanceof Error ? error.message : String(error);
+    // Migrations lock tables in another order than the statements of running processes.
     const advice = isDeadlock(error) ? '. Stop all processes on this database, and repeat it' : '';
     throw new UserError(
       `${failed ? `Migration ${failed.migrationName} failed` : 'The migrations were not applied'}, nothing was changed: ${reason}${advice}`,
@@ -120,6 +122,3 @@ export async function migrate(
   if (results.length > 0) await sql`comment on table kysely_migration is ${sql.lit(`Parley ${VERSION}`)}`.execute(db);
   return results.map(result => result.migrationName);
 }
-
-/** Migrations lock tables in another order than the statements of running processes. */
-const isDeadlock = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === '40P01';
