@@ -18,7 +18,7 @@ const FAULTS = [
 ];
 
 /** Files that wait for what others do in their own time: first, so that none of them is left alone at the end. */
-const LONG = /\/(?:endpoint-failures|jobs|stream-end|no-database)\.test\.ts$/;
+const LONG = /\/(?:age|dead-codes|endpoint-failures|event-streams|jobs|stream-end|no-database)\.test\.ts$/;
 
 class LongestFirst extends BaseSequencer {
   /** By the durations of the last run where there was one, else by size; those that are known to be long before all others. */
@@ -42,7 +42,8 @@ export default defineConfig({
   test: {
     projects: [
       project('tests', ['test/**/*.test.ts'], {
-        exclude: ['test/browser/**', ...NETWORK, ...EMBEDDED, ...FAULTS],
+        // The peers of the benchmarks have tests of their own.
+        exclude: ['**/node_modules/**', 'test/browser/**', ...NETWORK, ...EMBEDDED, ...FAULTS],
         ...onDatabase,
       }),
       project('network', NETWORK),
