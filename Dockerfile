@@ -28,5 +28,6 @@ USER node
 EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=30s \
   CMD ["node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/healthz').then(answer => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
-ENTRYPOINT ["node", "dist/launch.js"]
+# Why without the memory reducer: docs/operations.md, "Processes".
+ENTRYPOINT ["node", "--no-memory-reducer", "dist/launch.js"]
 CMD ["serve"]

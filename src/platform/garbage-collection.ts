@@ -49,10 +49,9 @@ export function createMinorCollector(): (bytes: number) => void {
  * objects of which none is left: lists take three times the CPU in the first second after it, and twice in the next two. Therefore
  * shorter pauses between requests cause no collection.
  *
- * V8's memory reducer collects after eight seconds in which little was allocated, unless the young generation is as large as after the
- * start (up to 60 MB), in which case it never does. Do not change its flags at run time: `--memory-reducer-gc-count` crashes a process that has begun
- * one, and its delay is read at the start. A limit of the young generation makes lists a third slower, because objects of requests in
- * progress are promoted to the old generation.
+ * V8's memory reducer would collect after eight seconds in which little was allocated; `launch.js` and the image run without it. Do not change its
+ * flags at run time: `--memory-reducer-gc-count` crashes a process that has begun a collection, and the others are read at the start. A limit of the
+ * young generation makes lists a third slower, because objects of requests in progress are promoted to the old generation.
  *
  * @returns a function that ends the checks
  */

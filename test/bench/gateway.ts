@@ -20,7 +20,8 @@ export const startGateway = (
 ): Promise<Server> =>
   startServer(new URL('../../src/main.ts', import.meta.url), {
     args: ['serve', '--role', role],
-    execArgv,
+    // As the image and `npm start` run it.
+    execArgv: ['--no-memory-reducer', ...execArgv],
     env: { ...gatewayEnvironment(fixture), ...env },
     logFile: `${fixture.directory}/${role}.log`,
   });
