@@ -42,7 +42,6 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131042: 'Business eligibility payment issue',
     131045: 'Incorrect certificate',
     131048: 'Spam rate limit hit',
-    131063: 'Marketing templates are disabled',
     131064: 'Template classification violations limit',
     133010: 'Phone number not registered',
     134011: 'Payments terms of service not accepted',
@@ -74,6 +73,8 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131053: 'Media upload error',
     131055: 'Method not allowed',
     131062: 'Business-scoped user id not supported for this message',
+    // Concerns only marketing templates: codes, answers and other templates of the channel are not affected.
+    131063: 'Marketing templates are disabled',
     132000: 'Number of parameters does not match the expected number of params',
     132001: 'Template name does not exist in the translation',
     132005: 'Template hydrated text too long',

@@ -18,6 +18,7 @@ describe('the retry class of an error code', () => {
     [132016, 'no_retry'],
     [132068, 'no_retry'],
     [131053, 'fix_request'],
+    [131063, 'fix_request'],
   ] as const)('%i is %s', (code, retryClass) => {
     expect(classify(code)).toBe(retryClass);
     expect(classify(code, true)).toBe(retryClass);

@@ -74,6 +74,7 @@ test.each([
   { errorCode: 131_000, status: 'QUEUED' },
   { errorCode: 132_069, status: 'QUEUED' },
   { errorCode: 132_068, status: 'FAILED' },
+  { errorCode: 131_063, status: 'FAILED' },
 ])('the error $errorCode of one message holds no other messages of its channel', async ({ errorCode, status }) => {
   const tenant = await gateway.addTenant();
   const [one, two] = [newPhone(), newPhone()];
