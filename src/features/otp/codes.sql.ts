@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import { type EndedState, MAX_EXPIRY_MINUTES, type OtpPlace, type OtpRow, ROW_COLUMNS } from './otp.ts';
+import { type DeadCode, MAX_EXPIRY_MINUTES, type OtpPlace, type OtpRow, ROW_COLUMNS } from './otp.ts';
 import type { MessageOfContact } from './store.ts';
 
 /** Transitions of a code that write several rows in one statement, and what the queue of messages reads of codes. */
@@ -100,24 +100,26 @@ export async function handOn(trx: Db, tenantId: number, id: string): Promise<voi
 }
 
 /**
- * Finds messages of one-time passwords whose code verifies nothing any more. A code that is about to become live is not tied to its
+ * Finds messages of one-time passwords whose code verifies nothing any more, or would reach a number that it does not prove: messages go
+ * to the contact's number, which may have changed, also by a merge. A code that is about to become live is not tied to its
  * message yet; one without a row is expired once its message is older than every code, because expired codes are deleted after a day.
  * One that was replaced counts only after half a minute: of requests at the same moment, each has its message sent.
- * @returns the state of the code by message id
+ * @returns the state of the code, or `moved`, by message id
  */
 export async function readEnded(
   db: Db,
   tenantId: number,
   messageIds: readonly string[],
-): Promise<Map<string, EndedState>> {
-  const { rows } = await sql<{ id: string; state: EndedState }>`
-    select m.id, case when o.state is null or o.state = 'live' then 'expired' else o.state end as state from messages m
+): Promise<Map<string, DeadCode>> {
+  const { rows } = await sql<{ id: string; state: DeadCode }>`
+    select m.id, case when o.is_moved then 'moved' when o.state is null or o.state = 'live' then 'expired' else o.state end as state from messages m
     left join lateral (
-      select c.state, c.expires_at from otps c
+      select c.state, c.expires_at, exists (select from contacts p
+        where p.tenant_id = ${tenantId} and p.id = m.contact_id and p.phone_key <> c.phone_key) as is_moved from otps c
       where c.tenant_id = ${tenantId} and c.contact_id = m.contact_id and c.message_id = m.id offset 0) o on true
     where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[]) and m.author->>'kind' = 'otp'
       and case when o.state is null then m.created_at < clock_timestamp() - ${sql.lit(MAX_EXPIRY_MINUTES)} * interval '1 minute'
-        else o.expires_at <= clock_timestamp() or o.state not in ('live', 'replaced')
+        else o.is_moved or o.expires_at <= clock_timestamp() or o.state not in ('live', 'replaced')
           or (o.state = 'replaced' and m.created_at < clock_timestamp() - interval '30 seconds') end`.execute(db);
   return new Map(rows.map(row => [row.id, row.state]));
 }

@@ -5,6 +5,8 @@ export const STATES = ['live', 'verified', 'exhausted', 'replaced', 'failed', 'e
 export type OtpState = (typeof STATES)[number] | 'sending';
 /** States in which a code verifies nothing any more. */
 export type EndedState = Exclude<OtpState, 'sending' | 'live'>;
+/** Why the message of a code is not sent: the code's state, or `moved` if its contact has another number now. */
+export type DeadCode = EndedState | 'moved';
 
 /** A one-time password without the code. */
 export interface PublicOtp {

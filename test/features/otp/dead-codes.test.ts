@@ -78,3 +78,17 @@ test('a code whose message is sent before the code is live is sent', async () =>
   await eventually(async () => expect((await read(id)).status).toMatch(/SENT|DELIVERED|READ/));
   expect(sentTo(phone)).toBe(1);
 });
+
+test('a code for a number that its contact no longer has is not sent to another one', async () => {
+  await hold();
+  const id = await queued('111111');
+  const other = newPhone();
+  const [contact] = await query('select id from contacts where tenant_id = $1');
+  dataOf(
+    await harness.gateway.mutate('updateContact', { id: String(contact?.['id']), phone: other }, '', caller.token),
+  );
+  await release();
+  await failsAs(id, 'Code for another number');
+  expect(sentTo(other)).toBe(0);
+  expect(sentTo(phone)).toBe(0);
+});

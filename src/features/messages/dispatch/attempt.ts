@@ -8,7 +8,7 @@ import type {
 } from '../../../network/network.ts';
 import { asList, type JsonObject } from '../../../platform/json.ts';
 import type { Resources } from '../../../schema/context.ts';
-import type { EndedState } from '../../otp/otp.ts';
+import type { DeadCode } from '../../otp/otp.ts';
 import { OPTED_OUT } from '../send/outcome.ts';
 import type { ConsentedCategory } from '../send/recipient.sql.ts';
 import { personInResponse } from '../statuses/new-identity.ts';
@@ -26,8 +26,8 @@ export type Attempted =
 export interface Hindrance {
   /** The message's category, if the contact has opted out of it. */
   readonly optedOutCategory?: ConsentedCategory | undefined;
-  /** The state of its one-time code, if that verifies nothing any more. */
-  readonly endedCode?: EndedState | undefined;
+  /** The state of its one-time code, if that verifies nothing any more or is for another number. */
+  readonly endedCode?: DeadCode | undefined;
 }
 
 /**
@@ -116,7 +116,7 @@ function localRefusal(
 }
 
 /** Each send is charged, and a code that verifies nothing would only mislead. */
-function codeRefusal(state: EndedState): Refusal {
+function codeRefusal(state: DeadCode): Refusal {
   switch (state) {
     case 'expired':
       return refusal('Code expired', 'The one-time code expired before the network accepted its message.');
@@ -124,6 +124,11 @@ function codeRefusal(state: EndedState): Refusal {
       return refusal(
         'Code replaced',
         'A later one-time code replaced this one before the network accepted its message.',
+      );
+    case 'moved':
+      return refusal(
+        'Code for another number',
+        'The contact got another phone number before the network accepted the message: the code proves the former one.',
       );
     case 'verified':
     case 'exhausted':
