@@ -99,6 +99,28 @@ test('connecting a number again gives it new credentials and resumes it, and wha
   await eventually(() => expect(gateway.emulator.sent().byCallbackData[data.sendMessage.message.databaseId]).toBe(1));
 });
 
+test('a refusal of the former token does not pause a number that was connected with another one meanwhile', async () => {
+  const tenant = await gateway.addTenant();
+  gateway.emulator.setFaults({ next: [{ errorCode: 190, latencyMs: 2_000, to: '+14155550188' }] });
+  const id = dataOf(await gateway.graphql(SEND, {}, tenant.token)).sendMessage.message.databaseId;
+  await eventually(async () =>
+    expect(
+      await gateway.database.query('select from outbox where message_id = $1 and dispatched_at is not null', [id]),
+    ).toHaveLength(1),
+  );
+  const { phoneNumberId, wabaId } = tenant;
+  const rotated = { phoneNumberId, wabaId, displayPhoneNumber: '+1 555 077 0002', verifiedName: 'Rotated' };
+  await fetch(`${gateway.emulator.url}/_emulator/numbers`, {
+    method: 'POST',
+    body: JSON.stringify({ ...rotated, accessToken: 'rotated' }),
+  }).then(answer => answer.text());
+  await connect(tenant, { accessToken: 'rotated' });
+  await eventually(() => expect(gateway.emulator.sent().byCallbackData[id]).toBe(1));
+  expect(await gateway.database.query('select status from channels where tenant_id = $1', [tenant.id])).toEqual([
+    { status: 'active' },
+  ]);
+});
+
 test('a channel of another tenant is not found, neither to be read nor to be resumed', async () => {
   const other = await gateway.addTenant();
   const { data } = await gateway.graphql('{ channels { nodes { id databaseId } } }', {}, other.token);

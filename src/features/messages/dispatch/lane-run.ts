@@ -75,7 +75,8 @@ export class LaneRun {
   #mayBeDue = true;
   /** Whether this turn postponed a message, which may be due before the next sweep. */
   #hasPostponed = false;
-  #pauseReason: string | undefined;
+  /** Why the channel has to be paused, and the token of the refused request. */
+  #pause: { readonly reason: string; readonly accessToken: string } | undefined;
 
   constructor(dispatch: Dispatch, lane: Lane, credentials: OpenCredentials, memory: LaneMemory) {
     const { tenantId, channelId } = parseLane(lane.key);
@@ -93,7 +94,7 @@ export class LaneRun {
     const { clock, db } = this.#dispatch.resources;
     // The previous process may also have stored statuses, so the wait for the statuses of its last calls starts again.
     if (this.#lane.isTakeover) await extendDoubt(db.write, this.#lane);
-    while ((await this.#lane.ready()) && this.#pauseReason === undefined) {
+    while ((await this.#lane.ready()) && this.#pause === undefined) {
       if (this.#lane.isTurnOver()) return 'more';
       const now = instantOf(clock);
       if (hasPassed(clock, this.#readAt, CHANNEL_READ_MS) && !(await this.#readChannel(now))) return undefined;
@@ -148,13 +149,14 @@ export class LaneRun {
   async finish(): Promise<void> {
     await Promise.all(this.#inFlight);
     await Promise.all(this.#writes);
-    if (this.#pauseReason === undefined) return;
-    const { resources } = this.#dispatch;
-    await setPaused(resources, this.#tenantId, this.#channelId, this.#pauseReason);
-    resources.log.error(
-      { tenantId: this.#tenantId, channelId: this.#channelId, reason: this.#pauseReason },
-      'a channel was paused',
-    );
+    if (this.#pause === undefined) return;
+    const { reason, accessToken } = this.#pause;
+    const { resources, channels } = this.#dispatch;
+    const ref = { tenantId: this.#tenantId, channelId: this.#channelId };
+    // A refusal of the former token says nothing about a number that was connected again meanwhile.
+    if ((await channels.load(ref))?.accessToken !== accessToken) return;
+    await setPaused(resources, this.#tenantId, this.#channelId, reason);
+    resources.log.error({ ...ref, reason }, 'a channel was paused');
   }
 
   /** Requests that this lane may start: always one if none is running, regardless of other lanes. */
@@ -243,8 +245,9 @@ export class LaneRun {
     }
     this.#pacing.channel.take(monotonicMs);
     this.#dispatch.calls += 1;
-    const call = attempt(this.#dispatch.resources, this.#credentials, message, hindrance, () => this.#lane.mayCall())
-      .then(attempted => this.#conclude(message, attempted))
+    const credentials = this.#credentials;
+    const call = attempt(this.#dispatch.resources, credentials, message, hindrance, () => this.#lane.mayCall())
+      .then(attempted => this.#conclude(message, attempted, credentials))
       .catch(error => {
         // A bug, not a response: the message stays leased and is retried.
         log.error({ err: error, messageId: message.message_id }, 'a send attempt failed unexpectedly');
@@ -257,7 +260,7 @@ export class LaneRun {
     this.#inFlight.add(call);
   }
 
-  #conclude(message: Claimed, attempted: Attempted): void {
+  #conclude(message: Claimed, attempted: Attempted, { accessToken }: OpenCredentials): void {
     const now = instantOf(this.#dispatch.resources.clock);
     const ref = { tenantId: this.#tenantId, messageId: message.message_id, at: new Date(now.wallMs).toISOString() };
     switch (attempted.kind) {
@@ -284,7 +287,7 @@ export class LaneRun {
         else this.#postpone(message, attempted.afterMs, 'not taken', retryReason(attempted.reason));
         break;
       case 'pause':
-        this.#pauseReason = attempted.reason;
+        this.#pause = { reason: attempted.reason, accessToken };
         this.#postpone(message, 0, 'not tried');
         break;
     }
