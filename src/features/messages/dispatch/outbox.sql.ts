@@ -135,6 +135,22 @@ export async function extendDoubt(db: Db, lane?: LaneTurn): Promise<void> {
     where o.tenant_id = d.tenant_id and o.message_id = d.message_id`.execute(db);
 }
 
+/**
+ * Lets the 24 hours of messages that were tried begin anew with their next attempt, when their channel is resumed: nothing was tried
+ * while it was paused. Lock order as in `lockTurns`. Rows behind others were not tried.
+ */
+export async function beginTriesAnew(trx: Db, tenantId: number, channelId: number): Promise<void> {
+  await sql`
+    with tried as materialized (
+      select message_id from outbox
+      where tenant_id = ${tenantId} and channel_id = ${channelId} and next_attempt_at is not null and first_tried_at is not null
+      order by position for no key update
+    )
+    update outbox o set first_tried_at = null from tried t where o.tenant_id = ${tenantId} and o.message_id = t.message_id`.execute(
+    trx,
+  );
+}
+
 /** Milliseconds until a message of the lane is due; 0 or less: now; undefined if the lane is empty. */
 export async function nextDueMs(
   db: Db,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { connectChannel } from '../../../../src/features/channels/connect.ts';
 import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
@@ -93,4 +94,28 @@ test("an attempt that paused the channel does not start the message's 24 hours",
     expect(channel).toEqual({ status: 'paused' });
   });
   expect(await firstTry(id)).toEqual({ attempts: 0, tried: false });
+});
+
+test.each(['resumed', 'connected again'])('the time in which a channel was paused does not count: %s', async how => {
+  const send = { to: { phone }, content: { text: { body: 'Hi' } } };
+  gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to: phone, count: 1_000 }] });
+  const id = payloadOf(await gateway.mutate('sendMessage', send, 'message { databaseId }', tenant.token)).message
+    .databaseId;
+  await eventually(async () => expect(await firstTry(id)).toMatchObject({ tried: true }));
+  const [channel] = dataOf(await gateway.graphql('{ channels { nodes { id } } }', {}, tenant.token)).channels.nodes;
+  payloadOf(await gateway.mutate('pauseChannel', { id: channel.id }, '', tenant.token));
+  await gateway.database.query(`update outbox set first_tried_at = now() - interval '25 hours' where message_id = $1`, [
+    id,
+  ]);
+  gateway.emulator.setFaults({ next: [] });
+  gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to: phone }] });
+  if (how === 'resumed') payloadOf(await gateway.mutate('resumeChannel', { id: channel.id }, '', tenant.token));
+  else {
+    const { phoneNumberId, wabaId } = tenant;
+    const secrets = { appSecret: 'test-app-secret', verifyToken: 'test-verify-token' };
+    const accessToken = `access-${Number(phoneNumberId) - 1_000}`;
+    const number = { name: 'Main', phoneNumberId, wabaId, accessToken, ...secrets };
+    await connectChannel(gateway.gateway.resources, tenant.id, number);
+  }
+  await isSent(id);
 });

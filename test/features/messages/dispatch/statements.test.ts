@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findHoldFacts, type HoldFacts } from '../../../../src/features/messages/dispatch/hold-reason.sql.ts';
 import {
+  beginTriesAnew,
   type Claimed,
   claimDue,
   dueOutboxLanes,
@@ -60,6 +61,7 @@ test('rows of outbox claims match their declared types', async () => {
   });
   for (const lane of [LANE, undefined])
     expect(await describeColumns(database.url, db => extendDoubt(db, lane))).toBeUndefined();
+  expect(await describeColumns(database.url, db => beginTriesAnew(db, 1, 1))).toBeUndefined();
   expect(await describeColumns(database.url, db => findHoldFacts(db, 1, [ID]))).toEqual({
     message_id: 'uuid',
     is_outbox_held: 'boolean',
