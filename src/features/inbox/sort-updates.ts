@@ -116,7 +116,7 @@ function addTo(sorted: SortedUpdates, { update, channels, webhook }: RoutedUpdat
     }
     case 'edit':
     case 'revoke':
-      sorted.corrections.push({ channelId, contactId: contactOf(update, update.person), update });
+      sorted.corrections.push({ channelId, contactId: contactOf(update, update.person), arrivedMs, update });
       return true;
     case 'status':
       return addStatus(sorted, channelId, update);

@@ -21,6 +21,8 @@ import {
 export interface CorrectionUpdate {
   readonly channelId: number;
   readonly contactId: number | undefined;
+  /** When its webhook arrived, by the database's clock. */
+  readonly arrivedMs: number;
   readonly update: Extract<NetworkUpdate, { kind: 'edit' | 'revoke' }>;
 }
 

@@ -1,10 +1,10 @@
 import type { Db } from '../../../database/database.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
-import { SECOND } from '../../../platform/clock.ts';
 import type { NewConsentEntry } from '../../contacts/consent/consent.ts';
 import { recordConsent } from '../../contacts/consent/record.ts';
 import { isOptType, readOptKeywords } from '../opt-keywords.ts';
 import type { CorrectionUpdate } from './corrections.ts';
+import { writtenMs } from './receive.ts';
 
 /** Whether a person has edited a text outside of group chats, since the number was connected. */
 export const isPrivateEdit = (update: NetworkUpdate): boolean =>
@@ -28,20 +28,20 @@ export async function recordEditedOptOuts(
   const edits = corrections.filter(({ update }) => isPrivateEdit(update));
   if (edits.length === 0) return;
   const wordOf = await readOptKeywords(trx, tenantId);
-  const entries = edits.flatMap(({ contactId, update: { type = '', text = null, wamid, at } }): NewConsentEntry[] =>
-    contactId === undefined || wordOf({ type, body: text }) !== 'out'
-      ? []
-      : [
-          {
-            contactId,
-            category: 'all',
-            state: 'opted_out',
-            source: 'keyword',
-            evidence: wamid,
-            // The end of the network's second, as for messages.
-            occurredAt: new Date(Math.min(at.getTime() + SECOND - 1, nowMs)).toISOString(),
-          },
-        ],
+  const entries = edits.flatMap(
+    ({ contactId, arrivedMs, update: { type = '', text = null, wamid, at } }): NewConsentEntry[] =>
+      contactId === undefined || wordOf({ type, body: text }) !== 'out'
+        ? []
+        : [
+            {
+              contactId,
+              category: 'all',
+              state: 'opted_out',
+              source: 'keyword',
+              evidence: wamid,
+              occurredAt: new Date(writtenMs({ at, arrivedMs }, nowMs)).toISOString(),
+            },
+          ],
   );
   await recordConsent(trx, tenantId, entries);
 }

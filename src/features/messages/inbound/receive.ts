@@ -190,11 +190,13 @@ function toRow(
 }
 
 /**
- * The latest time at which a message can have been written: the end of the network's second (a keyword in the second of an earlier
+ * The latest time at which a message or an edit can have been written: the end of the network's second (a keyword in the second of an earlier
  * opt-in would otherwise precede it), but not after its arrival. Within a second the order of arrival decides.
  */
-const writtenMs = ({ at, arrivedMs }: InboundMessage, nowMs: number): number =>
-  Math.min(at.getTime() + 999, arrivedMs, nowMs);
+export const writtenMs = (
+  { at, arrivedMs }: { readonly at: Date; readonly arrivedMs: number },
+  nowMs: number,
+): number => Math.min(at.getTime() + 999, arrivedMs, nowMs);
 
 /** Dates consent by the message, not by its processing: a late keyword does not override a newer one. */
 async function applyOptKeywords(trx: Db, tenantId: number, stored: readonly Stored[], nowMs: number): Promise<void> {

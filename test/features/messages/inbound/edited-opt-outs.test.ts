@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CorrectionUpdate } from '../../../../src/features/messages/inbound/corrections.ts';
+import { recordEditedOptOuts } from '../../../../src/features/messages/inbound/edited-opt-outs.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type Harness, harnessFor } from './harness.ts';
 
@@ -43,6 +45,26 @@ test('a person who corrects a message into an opt-out word is opted out, once', 
       ...{ state: 'opted_out', source: 'keyword', evidence: 'wamid.2' },
       occurred_at: new Date((at - 30) * 1_000 + 999),
     },
+  ]);
+});
+
+test('an opt-out is dated no later than the arrival of its edit, however late it is applied', async () => {
+  const harness = await harnessFor(gateway);
+  await harness.tell('messages', { messages: [message('wamid.1', 'Stpo')] });
+  const [row] = await harness.query<{ id: number; channel_id: number }>(
+    'select contact_id::int as id, channel_id::int from messages where tenant_id = $1',
+  );
+  const update = {
+    ...({ kind: 'edit', phoneNumberId: harness.tenant.phoneNumberId, direction: 'inbound' } as const),
+    ...{ wamid: 'wamid.2', originalWamid: 'wamid.1', person: {}, at: new Date(at * 1_000) },
+    ...{ type: 'text', text: 'STOP', content: null },
+  };
+  const edited = { channelId: row?.channel_id ?? 0, contactId: row?.id, arrivedMs: at * 1_000 + 200, update };
+  await gateway.gateway.resources.db.transaction(trx =>
+    recordEditedOptOuts(trx, harness.tenant.id, [edited as CorrectionUpdate], at * 1_000 + 60_000),
+  );
+  expect(await harness.query('select occurred_at from consent_entries where tenant_id = $1')).toEqual([
+    { occurred_at: new Date(at * 1_000 + 200) },
   ]);
 });
 
