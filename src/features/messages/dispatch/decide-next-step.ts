@@ -17,11 +17,14 @@ export type NextStep =
 const PAIR_LIMIT = 131_056;
 /**
  * Errors that concern one message, person or flow (cloud-api/error_codes.json, `scope`): 1 and 131000 may be due to the message itself, which
- * would hold all others again and again. 132069: the flow of a template is throttled.
+ * would hold all others again and again. 132069: the flow of a template is throttled. 134101: a template is not synced yet.
  */
-const MESSAGE_ERRORS: ReadonlySet<number> = new Set([1, 131_000, PAIR_LIMIT, 132_069]);
+const MESSAGE_ERRORS: ReadonlySet<number> = new Set([1, 131_000, PAIR_LIMIT, 132_069, 134_101]);
 const MAX_BACKOFF_MS = 5 * MINUTE;
 const QUOTA_WAIT_MS = 10 * MINUTE;
+/** While the throughput of a number is upgraded, for up to a minute (cloud-api §8): one-time codes would expire in a longer wait. */
+const UPGRADE = 131_057;
+const UPGRADE_WAIT_MS = MINUTE;
 /** From the first attempt: the service window, after which a free-form message is useless. */
 const MAX_AGE_MS = DAY;
 
@@ -58,7 +61,7 @@ function decideRefusal(error: NetworkError, attempt: Attempt): NextStep {
     }
     case 'retry_after_wait': {
       if (expired) return { kind: 'failed', error };
-      const afterMs = error.retryAfterMs ?? QUOTA_WAIT_MS;
+      const afterMs = error.retryAfterMs ?? (error.code === UPGRADE ? UPGRADE_WAIT_MS : QUOTA_WAIT_MS);
       return { kind: 'retry', afterMs, hold: isOfMessage ? 'no' : 'throughout' };
     }
     case 'no_retry':

@@ -25,6 +25,12 @@ test('the retry class of the network’s error code decides on a retry', () => {
     afterMs: 10 * MINUTE,
     hold: 'throughout',
   });
+  // The upgrade of a number's throughput takes up to a minute.
+  expect(decideNextStep(refused('retry_after_wait', 131057), attempt)).toMatchObject({
+    kind: 'retry',
+    afterMs: MINUTE,
+    hold: 'throughout',
+  });
   expect(decideNextStep(refused('retry_backoff', 131056), { ...attempt, number: 3 })).toMatchObject({
     kind: 'retry',
     afterMs: 16_000,
@@ -39,7 +45,7 @@ test('an error of one message, person or flow does not hold its channel', () => 
     return step.kind === 'retry' ? step.hold : step.kind;
   };
   for (const code of [1, 131000, 131056]) expect([code, holdOf('retry_backoff', code)]).toEqual([code, 'no']);
-  expect(holdOf('retry_after_wait', 132069)).toBe('no');
+  for (const code of [132069, 134101]) expect([code, holdOf('retry_after_wait', code)]).toEqual([code, 'no']);
   for (const code of [2, 130429, 131016, 133004])
     expect([code, holdOf('retry_backoff', code)]).toEqual([code, 'briefly']);
   for (const code of [4, 80007, 131057]) expect([code, holdOf('retry_after_wait', code)]).toEqual([code, 'throughout']);
