@@ -40,6 +40,16 @@ export interface Content {
   compose(text: (field: string) => string): Composed;
 }
 
+/** Content that cannot be sent; reported only if nothing else is wrong and the request is not a repetition. */
+export const refusing = (type: OutgoingType, error: unknown): Content => ({
+  type,
+  freeForm: false,
+  texts: {},
+  compose() {
+    throw error;
+  },
+});
+
 export interface Composed {
   /** The visible, searchable text: text, caption, or filled template. */
   readonly body: string | null;

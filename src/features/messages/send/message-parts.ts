@@ -1,6 +1,7 @@
 import { invalid, notFound } from '../../../core/errors.ts';
 import { inputId, lookupId } from '../../../core/global-ids.ts';
 import { callerOf, requireScope, tenantOf } from '../../../core/principal.ts';
+import type { OutgoingType } from '../../../network/network.ts';
 import type { Context } from '../../../schema/context.ts';
 import { type Given, oneOf } from '../../../schema/one-of.ts';
 import { PHONE_ERROR, phoneOf } from '../../contacts/contact.ts';
@@ -11,6 +12,7 @@ import { cardsContent } from '../content/contact-cards.ts';
 import { interactiveContent } from '../content/interactive/send-interactive.ts';
 import { locationContent } from '../content/location.ts';
 import { mediaContent } from '../content/media/send-media.ts';
+import { type Content, refusing } from './content.ts';
 import { mediaFields } from './content-fields.ts';
 import type { ContentFields, GivenContent } from './content-schema.ts';
 import type { Recipient } from './recipient.sql.ts';
@@ -100,7 +102,7 @@ export async function contentRequest(
     }
     case 'media': {
       const sent = { ...mediaFields(tenantOf(context), content.value), ...options };
-      return request(sent, await mediaContent(context, sent));
+      return request(sent, await orRefusing(options, content.value.kind, mediaContent(context, sent)));
     }
     case 'interactive':
       return request({ ...content.value, ...options } as SendInput, interactiveContent(context, content.value));
@@ -110,10 +112,24 @@ export async function contentRequest(
       return request({ cards: content.value, ...options } as SendInput, cardsContent(content.value));
     case 'template':
       return templateRequest(context, { ...content.value, ...options }, { operation: OPERATION, feature: 'templates' });
-    case 'cannedReplyId':
-      return contentRequest(context, oneOf(await cannedContent(context, content.value), 'cannedReplyId'), options);
+    case 'cannedReplyId': {
+      const canned = cannedContent(context, content.value)
+        .then(fields => contentRequest(context, oneOf(fields, 'cannedReplyId'), options))
+        .then(made => made.content);
+      return request(
+        { ...options, cannedReplyId: content.value } as SendInput,
+        await orRefusing(options, 'text', canned),
+      );
+    }
   }
 }
+
+/** A repetition gets the first result even if an upload or a canned reply can no longer be sent. */
+const orRefusing = (
+  { idempotencyKey }: Pick<Options, 'idempotencyKey'>,
+  type: OutgoingType,
+  content: Promise<Content>,
+): Promise<Content> => (idempotencyKey ? content.catch((error: unknown) => refusing(type, error)) : content);
 
 /** The content of a canned reply. Sending it shows it, so the scope to read it is required. */
 async function cannedContent(context: Context, id: string): Promise<ContentFields> {

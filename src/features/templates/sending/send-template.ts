@@ -7,7 +7,7 @@ import { requireActiveChannel } from '../../channels/require-active.ts';
 import { MAX_FILENAME, mediaIdOf, nameOnly } from '../../messages/content/media/file.ts';
 import { checkLink, mediaOf } from '../../messages/content/media/send-media.ts';
 import type { MessageRow } from '../../messages/message.ts';
-import { type Composed, type Content, checkTexts as checkMergeFields } from '../../messages/send/content.ts';
+import { type Composed, type Content, checkTexts as checkMergeFields, refusing } from '../../messages/send/content.ts';
 import type { SendInput, SendRequest } from '../../messages/send/request.ts';
 import { preview, send } from '../../messages/send/send.ts';
 import { APPROVED, languageOf } from '../template.ts';
@@ -112,7 +112,7 @@ async function prepare(
   } catch (error) {
     const refusal = await withOtherFaults(context, input, feature, error);
     // A repetition gets the first result even if the template can no longer be sent.
-    if (input.idempotencyKey) return { keyed, content: refusing(refusal) };
+    if (input.idempotencyKey) return { keyed, content: refusing('template', refusal) };
     throw refusal;
   }
 }
@@ -144,16 +144,6 @@ async function withOtherFaults(
     }
   return errors.isEmpty ? error : errors.toError();
 }
-
-/** Content that cannot be sent; reported only if nothing else is wrong and the request is not a repetition. */
-const refusing = (error: unknown): Content => ({
-  type: 'template',
-  freeForm: false,
-  texts: {},
-  compose() {
-    throw error;
-  },
-});
 
 /**
  * Prepares content for a later send, whether or not the template is approved now.

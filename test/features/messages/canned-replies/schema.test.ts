@@ -159,6 +159,20 @@ test('a message is sent with the content of a canned reply, filled for its conta
   expect(payloadOf(sent).message).toEqual({ type: 'IMAGE', text: 'A' });
 });
 
+test('a repetition gets the message that was sent, although the canned reply was changed or deleted since', async () => {
+  const { id } = await create({ shortcut: 'gone', title: 'Gone', content: TEXT });
+  const input = { to: { phone: '+14155550177' }, content: { cannedReplyId: id }, idempotencyKey: 'canned-gone' };
+  const sent = async () =>
+    payloadOf(
+      await gateway.mutate('sendMessage', input, 'message { databaseId content { ... on TextContent { body } } }'),
+    ).message;
+  const first = await sent();
+  await gateway.mutate('updateCannedReply', { id, content: { text: { body: 'Changed' } } });
+  expect(await sent()).toEqual(first);
+  await gateway.mutate('deleteCannedReply', { id });
+  expect(await sent()).toEqual(first);
+});
+
 test('a canned reply that is unknown, of another account, or faulty for the contact is a fault of its id', async () => {
   const other = await gateway.addTenant();
   const input = { shortcut: 'theirs', title: 'Theirs', content: TEXT };

@@ -270,11 +270,15 @@ describe('is rejected by field, and nothing is written', () => {
   });
 });
 
-test('a repeated request with its idempotency key returns the same message', async () => {
+test('a repeated request with its idempotency key returns the same message, also when its upload has expired', async () => {
   const to = await person();
   const mediaId = await media.uploaded(JPEG);
   const input = { to, kind: 'IMAGE', mediaId, idempotencyKey: 'once' };
-  expect((await sent(input)).databaseId).toBe((await sent(input)).databaseId);
+  const { databaseId } = await sent(input);
+  expect((await sent(input)).databaseId).toBe(databaseId);
+  await gateway.database.query('update media set expires_at = now() where id = $1', [mediaId]);
+  expect((await sent(input)).databaseId).toBe(databaseId);
+  expect(Object.keys(contentFaultsOf(await send({ ...input, idempotencyKey: 'new' })))).toEqual(['file.mediaId']);
   expect(codeOf(await send({ ...input, caption: 'other' }))).toBe('IDEMPOTENCY_MISMATCH');
 });
 
