@@ -236,8 +236,8 @@ export function tenantCommand(): Command {
       'country whose national phone numbers searches read, for example DE; or none (the default)',
     )
     .option('--time-zone <name>', 'time zone of the people of the tenant, for example Europe/Berlin (default: UTC)')
-    .option('--opt-out-words <words>', 'comma-separated words that opt a person out')
-    .option('--opt-in-words <words>', 'comma-separated words that opt a person in again')
+    .option('--opt-out-words <words>', 'comma-separated words that opt a person out; an empty text removes all')
+    .option('--opt-in-words <words>', 'comma-separated words that opt a person in again; an empty text removes all')
     .option(
       '--language <tag>',
       'language of these words, for example de or pt-BR; the words of other languages stay (default: for all languages)',
