@@ -41,8 +41,9 @@ export async function readSendingConditions(
 
 /**
  * People to whom the portfolio of a channel has sent templates in the last 24 hours: what the network's daily limit counts, apart from
- * those within a service window, which it does not count. Messages that are scheduled for later have reached nobody. Reads the messages
- * of a day.
+ * those within a service window, which it does not count. Messages that are scheduled for later have reached nobody; those of before,
+ * which were scheduled or had to wait, count from when they were sent, which changed their status. Reads the messages of a day and the
+ * changes of a day.
  */
 export async function countReached(
   db: Db,
@@ -50,13 +51,21 @@ export async function countReached(
   channelId: number,
   portfolioId: string | null,
 ): Promise<number> {
+  const since = sql`now() - interval '24 hours'`;
   const { rows } = await sql<{ count: number }>`
-    select count(distinct m.contact_id)::int as count from messages m
-    where m.tenant_id = ${tenantId} and m.id >= uuid_at(now() - interval '24 hours') and m.direction = 'outbound' and m.type = 'template'
-      and (m.scheduled_at is null or m.scheduled_at <= now())
-      and m.channel_id = any(array(
-        select ch.id from channels ch where ch.tenant_id = ${tenantId}
-          and (ch.id = ${channelId}::bigint or ch.portfolio_id = ${portfolioId}::text)))`.execute(db);
+    with of_portfolio as materialized (
+      select ch.id from channels ch where ch.tenant_id = ${tenantId} and (ch.id = ${channelId}::bigint or ch.portfolio_id = ${portfolioId}::text)
+    )
+    select count(*)::int as count from (
+      select m.contact_id from messages m
+      where m.tenant_id = ${tenantId} and m.id >= uuid_at(${since}) and m.direction = 'outbound' and m.type = 'template'
+        and (m.scheduled_at is null or m.scheduled_at <= now()) and m.channel_id = any(array(select id from of_portfolio))
+      union
+      select m.contact_id from message_updates u
+      join message_states s on s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since}
+      join messages m on m.tenant_id = ${tenantId} and m.id = u.message_id and m.direction = 'outbound' and m.type = 'template'
+        and m.channel_id = any(array(select id from of_portfolio))
+      where u.tenant_id = ${tenantId} and u.updated_at >= ${since} and u.message_id < uuid_at(${since})) people`.execute(db);
   return rows[0]?.count ?? 0;
 }
 

@@ -152,3 +152,37 @@ test('people for whom a message is scheduled do not count for the daily limit ye
     expect(dataOf(await of.ask(preview, { id })).previewCampaign).toEqual({ dailyLimit: 100, reachedCount: 1 }),
   );
 });
+
+test('people to whom a message of days ago was sent within the day count for the daily limit', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids } = await of.people(3);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  await tell(of, 'business_capability_update', { max_daily_conversations_per_business: 100 });
+  const content = { template: { name: 'notice', language: 'en' } };
+  for (const contactId of ids) dataOf(await of.mutate('sendMessage', { to: { contactId }, content }));
+  const preview = 'query ($id: ID!) { previewCampaign(id: $id) { dailyLimit reachedCount } }';
+  const reached = async () => dataOf(await of.ask(preview, { id })).previewCampaign;
+  await eventually(async () => expect(await reached()).toEqual({ dailyLimit: 100, reachedCount: 3 }));
+  await eventually(async () => {
+    const { messages } = dataOf(await of.ask('{ messages(filter: { status: { eq: READ } }) { totalCount } }'));
+    expect(messages.totalCount).toBe(3);
+  });
+  // As if they had been accepted three days ago: one was sent at once and read today, the others were sent yesterday.
+  const [early, ...late] = ids;
+  await fixture.gateway.database.query(
+    `with former as (
+       delete from messages where tenant_id = $1 returning *
+     ), moved as (
+       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, template_id, created_at, scheduled_at)
+       select tenant_id, uuid_v7(now() - interval '3 days', contact_id), conversation_id, contact_id, channel_id, direction, type, body,
+         template_id, now() - interval '3 days', case when contact_id = $3 then now() - interval '23 hours' end
+       from former returning tenant_id, id, contact_id
+     ), states as (
+       insert into message_states (tenant_id, message_id, status, sent_at, read_at, updated_at)
+       select tenant_id, id, 'read', case when contact_id = $2 then now() - interval '3 days' else now() - interval '23 hours' end, now(), now()
+       from moved)
+     insert into message_updates (tenant_id, message_id, updated_at, status) select tenant_id, id, now(), 'read' from moved`,
+    [of.id, early, late[0]],
+  );
+  expect(await reached()).toEqual({ dailyLimit: 100, reachedCount: 2 });
+});
