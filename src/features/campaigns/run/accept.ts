@@ -43,6 +43,8 @@ export async function acceptClaims(
     operation: 'campaign',
     input: {
       to: { contactId: claim.contactId },
+      // Another recipient may be the same person by now: it is chosen anew, which finds that out.
+      isUnmerged: true,
       id: claim.messageId,
       channelId,
       author,

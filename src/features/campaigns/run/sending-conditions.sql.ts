@@ -65,7 +65,9 @@ export async function countReached(
       join message_states s on s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since}
       join messages m on m.tenant_id = ${tenantId} and m.id = u.message_id and m.direction = 'outbound' and m.type = 'template'
         and m.channel_id = any(array(select id from of_portfolio))
-      where u.tenant_id = ${tenantId} and u.updated_at >= ${since} and u.message_id < uuid_at(${since})) people`.execute(db);
+      where u.tenant_id = ${tenantId} and u.updated_at >= ${since} and u.message_id < uuid_at(${since})) people`.execute(
+    db,
+  );
   return rows[0]?.count ?? 0;
 }
 

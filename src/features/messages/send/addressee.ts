@@ -1,4 +1,4 @@
-import { CodedError, FieldErrorList, invalid, notFound } from '../../../core/errors.ts';
+import { CodedError, conflict, FieldErrorList, invalid, notFound } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import { callerOf } from '../../../core/principal.ts';
 import { phoneKey } from '../../../platform/phone.ts';
@@ -27,6 +27,8 @@ export async function addresseeOf(context: Context, prepared: PreparedSend, foun
   await checkContact(context, input, found);
   const mayBeOptedOut = content.isCode === true && context.config.otp.toOptedOut;
   if (contact) {
+    if (input.isUnmerged && 'contactId' in recipient && recipient.contactId !== contact.id)
+      throw conflict('This contact was merged into another one.');
     if (contact.opted_out_at !== null && !mayBeOptedOut)
       throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', {
         opted_out_at: contact.opted_out_at,

@@ -44,6 +44,8 @@ export interface SendInput {
   readonly priority?: Priority | undefined;
   /** Whether a bot sends it. Every other free-form message takes the conversation from the bot. Not for callers of the API. */
   readonly isFromBot?: boolean;
+  /** Whether the contact in `to` must not have been merged since it was read. Default: the survivor gets it. Not for callers of the API. */
+  readonly isUnmerged?: boolean;
   /** The message's id (a new UUIDv7), if the sender must know it beforehand. A duplicate violates the primary key. */
   readonly id?: string | undefined;
 }

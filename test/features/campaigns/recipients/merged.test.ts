@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
+import { holdLock } from '../../../support/lock.ts';
 import { type CampaignFixture, startCampaignFixture } from '../fixture.ts';
 
 let fixture: CampaignFixture;
@@ -21,4 +22,28 @@ test('answers and opt-outs of a person who was merged since count for the campai
   dataOf(await of.mutate('mergeContacts', { id: other.ids[0], fromIds: [messaged.ids[0]] }));
   fixture.gateway.emulator.inbound({ from: messaged.phones[0] ?? '', text: 'STOP', phoneNumberId: of.phoneNumberId });
   await eventually(async () => expect(await progress()).toEqual({ read: 1, replied: 1, optedOut: 1 }), 20_000);
+});
+
+test('two recipients who are merged between their choice and the acceptance of their messages get one', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids, phones } = await of.people(2);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  const { database } = fixture.gateway;
+  // The facts of sends are read from it, and nothing before.
+  const lock = await holdLock(database, 'lock table erased_identities in access exclusive mode');
+  dataOf(await of.mutate('startCampaign', { id }));
+  const waits = /^\s*select i\.place/;
+  await eventually(async () => expect(await lock.waiting()).toContainEqual(expect.stringMatching(waits)));
+  dataOf(await of.mutate('mergeContacts', { id: ids[0], fromIds: [ids[1]] }));
+  await lock.release();
+  const text =
+    'query ($id: ID!) { campaign(id: $id) { status progress { total pending sent skips { reason count } } } }';
+  await eventually(async () =>
+    expect(dataOf(await of.ask(text, { id })).campaign).toEqual({
+      status: 'COMPLETED',
+      progress: { total: 2, pending: 0, sent: 1, skips: [{ reason: 'DUPLICATE', count: 1 }] },
+    }),
+  );
+  const sent = phones.flatMap(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages);
+  expect(sent).toHaveLength(1);
 });
