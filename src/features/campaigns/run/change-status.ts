@@ -9,7 +9,7 @@ import { type StatusChange, writeStatus } from '../store.ts';
 import type { Stop } from './protection.ts';
 import { writeRun } from './run-store.ts';
 import { clearStopCode, readSendingConditions } from './sending-conditions.sql.ts';
-import { withdraw } from './withdraw.ts';
+import { requeueClaims, withdraw } from './withdraw.ts';
 
 /** Status code of a campaign that somebody paused. */
 export const MANUAL = 'MANUAL';
@@ -48,6 +48,8 @@ export async function changeStatus(
     stops && before.channel_id !== null && before.started_at !== null
       ? await withdraw(trx, tenantId, id, before.channel_id, `The campaign was stopped (${change.action}).`)
       : [];
+  // For good: what a process has begun is not accepted. After a pause, it may be.
+  if (change.action === 'cancel' || change.action === 'fail') await requeueClaims(trx, tenantId, id);
   if (change.action === 'resume') {
     // Resuming after an automatic stop accepts the failures so far: the rate is counted anew. Resuming after a manual pause does not,
     // or pausing would reset the protection.

@@ -181,21 +181,30 @@ export async function confirmRecipients(db: Db, tenantId: number, messageIds: re
   );
 }
 
-/** Updates recipients whose message was refused, or never made: skipped for a reason, or due again under another id. */
+/**
+ * Updates recipients whose message was refused, or never made: skipped for a reason, or due again under another id. Those that a
+ * cancellation has requeued meanwhile stay.
+ * @returns how many are skipped, and due again
+ */
 export async function writeByMessage(
   trx: Db,
   tenantId: number,
   campaignId: number,
   changes: readonly { readonly messageId: string; readonly reason: number | null }[],
-): Promise<void> {
+): Promise<{ readonly skipped: number; readonly pending: number }> {
   const messageIds = changes.map(one => one.messageId);
-  await sql`
-    update campaign_recipients r set reason = u.reason, message_id = null,
-      state = case when u.reason is null then ${sql.lit(STATE.waiting)} else ${sql.lit(STATE.skipped)} end,
-      due_at = case when u.reason is null then clock_timestamp() end
-    from unnest(${messageIds}::uuid[], ${changes.map(one => one.reason)}::smallint[]) as u (message_id, reason)
-    where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = u.message_id and r.message_id = any(${messageIds}::uuid[])
-      and r.state = ${sql.lit(STATE.waiting)}`.execute(trx);
+  const { rows } = await sql<{ skipped: number; pending: number }>`
+    with written as (
+      update campaign_recipients r set reason = u.reason, message_id = null,
+        state = case when u.reason is null then ${sql.lit(STATE.waiting)} else ${sql.lit(STATE.skipped)} end,
+        due_at = case when u.reason is null then clock_timestamp() end
+      from unnest(${messageIds}::uuid[], ${changes.map(one => one.reason)}::smallint[]) as u (message_id, reason)
+      where r.tenant_id = ${tenantId} and r.campaign_id = ${campaignId} and r.message_id = u.message_id and r.message_id = any(${messageIds}::uuid[])
+        and r.state = ${sql.lit(STATE.waiting)} returning r.state
+    )
+    select count(*) filter (where state = ${sql.lit(STATE.skipped)})::int as skipped,
+      count(*) filter (where state = ${sql.lit(STATE.waiting)})::int as pending from written`.execute(trx);
+  return rows[0] ?? { skipped: 0, pending: 0 };
 }
 
 /** Requeues recipients whose messages were withdrawn before they were sent. @returns how many */

@@ -10,7 +10,7 @@ import { changeStatus, stopChange } from './change-status.ts';
 import { nextDueAt } from './claim.sql.ts';
 import { campaignContent } from './content.ts';
 import { parseLane } from './lane.ts';
-import { CampaignStopped, MAX_BATCH, makeMessages, requeueUnconfirmed } from './make-messages.ts';
+import { CampaignStopped, makeMessages, requeueUnconfirmed } from './make-messages.ts';
 import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
 import {
@@ -26,7 +26,7 @@ import {
 } from './protection.ts';
 import { getRun, lockRun, type RunChange, type RunRow, writeRun } from './run-store.ts';
 import { countReached, readSendingConditions, type SendingConditions } from './sending-conditions.sql.ts';
-import { withdrawLate } from './withdraw.ts';
+import { MAX_BATCH, withdrawLate } from './withdraw.ts';
 
 /** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */
 const STEP_MS = SECOND;

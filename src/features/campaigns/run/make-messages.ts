@@ -21,12 +21,10 @@ import {
 } from './claim.sql.ts';
 import { madeOf, type Stop } from './protection.ts';
 import { isRunning, lockRun, type RunRow, WAVE_OPEN, writeRun } from './run-store.ts';
+import { MAX_BATCH, requeueClaims } from './withdraw.ts';
 
 /** How long a recipient waits whom another campaign messages at this moment. */
 const CLAIMED_MS = SECOND;
-
-/** Recipients of one batch. */
-export const MAX_BATCH = 500;
 
 export interface Made {
   /** Number of recipients examined; 0: none is due. */
@@ -157,17 +155,9 @@ export async function requeueUnconfirmed({ db }: Context, lane: Lane, campaignId
   if ((await findUnconfirmed(db.write, tenantId, campaignId, 1)).length === 0) return 0;
   return db.transaction(async trx => {
     if (!(await lockRun(trx, tenantId, campaignId))) return 0;
-    const found = await findUnconfirmed(trx, tenantId, campaignId, MAX_BATCH);
-    const made = found.filter(row => row.is_accepted).map(row => row.message_id);
-    if (made.length > 0) await confirmRecipients(trx, tenantId, made);
-    const open = found.filter(row => !row.is_accepted);
-    if (open.length > 0) {
-      const changes = open.map(row => ({ messageId: row.message_id, reason: null }));
-      await writeByMessage(trx, tenantId, campaignId, changes);
-      await writeRun(trx, tenantId, campaignId, WAVE_OPEN, { pending: open.length });
-    }
+    const found = await requeueClaims(trx, tenantId, campaignId);
     await lane.fence(trx);
-    return found.length;
+    return found;
   });
 }
 
@@ -215,7 +205,7 @@ async function settleRefused(
   if (refused.length + requeued.length === 0) return;
   await context.db.transaction(async trx => {
     if (!(await lockRun(trx, tenantId, campaignId))) return;
-    await writeByMessage(trx, tenantId, campaignId, [
+    const written = await writeByMessage(trx, tenantId, campaignId, [
       ...refused.map(({ claim, error }) => ({
         messageId: claim.messageId,
         reason: REASON[reasonOfError(error)] as number | null,
@@ -223,7 +213,7 @@ async function settleRefused(
       ...requeued.map(({ claim }) => ({ messageId: claim.messageId, reason: null })),
     ]);
     const change = requeued.length > 0 ? WAVE_OPEN : {};
-    await writeRun(trx, tenantId, campaignId, change, { skipped: refused.length, pending: requeued.length });
+    await writeRun(trx, tenantId, campaignId, change, written);
   });
 }
 

@@ -2,9 +2,29 @@ import type { Db } from '../../../database/database.ts';
 import { isPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
-import { requeueWithdrawn } from './claim.sql.ts';
+import { confirmRecipients, findUnconfirmed, requeueWithdrawn, writeByMessage } from './claim.sql.ts';
 import { findWaitingMessages, findWaitingPeople } from './outbox.sql.ts';
 import { type RunRow, WAVE_OPEN, writeRun } from './run-store.ts';
+
+/** Recipients that have an id for their message at a time, at most. */
+export const MAX_BATCH = 500;
+
+/**
+ * Requeues recipients that have an id for their message, and no message: a process died before it was accepted, or the campaign was
+ * stopped. The caller has locked the campaign, and nobody accepts these messages later.
+ * @returns how many recipients there were, also of messages that turned out to be accepted
+ */
+export async function requeueClaims(trx: Db, tenantId: number, campaignId: number): Promise<number> {
+  const found = await findUnconfirmed(trx, tenantId, campaignId, MAX_BATCH);
+  const made = found.filter(row => row.is_accepted).map(row => row.message_id);
+  if (made.length > 0) await confirmRecipients(trx, tenantId, made);
+  const open = found.filter(row => !row.is_accepted).map(row => ({ messageId: row.message_id, reason: null }));
+  if (open.length > 0) {
+    const { pending } = await writeByMessage(trx, tenantId, campaignId, open);
+    await writeRun(trx, tenantId, campaignId, WAVE_OPEN, { pending });
+  }
+  return found.length;
+}
 
 /**
  * Cancels the messages of a campaign that wait to be sent, and makes their recipients pending again. Messages already submitted to

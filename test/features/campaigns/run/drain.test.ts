@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { dataOf } from '../../../support/answers.ts';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { type CampaignFixture, type People, type Sender, startCampaignFixture } from '../fixture.ts';
 
@@ -28,17 +28,17 @@ async function another(of: Sender): Promise<void> {
 }
 
 /** Leaves a running campaign as a process does that is killed between its choice of recipients and the acceptance of their messages. */
-async function leaveClaims(of: Sender, id: string, { ids }: People): Promise<void> {
+async function leaveClaims(of: Sender, id: string, { ids }: People, status = 'running'): Promise<void> {
   await query(
     `insert into campaign_recipients (tenant_id, campaign_id, contact_id, state, due_at, message_id)
      select $1, $2, x::bigint, 1, now(), uuid_v7(clock_timestamp(), x::bigint) from unnest($3::text[]) x`,
     [of.id, id, ids],
   );
   await query(
-    `update campaigns set status = 'running', started_at = now(), last_message_at = now(), total = $3, pending = 0, is_prepared = true,
+    `update campaigns set status = $4, started_at = now(), last_message_at = now(), total = $3, pending = 0, is_prepared = true,
        wave_size = 100, position = 1000000000, channel_id = (select id from channels where tenant_id = $1)
      where tenant_id = $1 and id = $2`,
-    [of.id, id, ids.length],
+    [of.id, id, ids.length, status],
   );
 }
 
@@ -85,6 +85,28 @@ test.each([
   await another(of);
   expect(sentTo(people)).toBe(0);
   expect(await query('select from outbox where tenant_id = $1', [of.id])).toEqual([]);
+});
+
+test('recipients that a killed process has left count as pending in a campaign that is cancelled, or fails', async () => {
+  const of = await fixture.sender();
+  const people = await of.people(20);
+  const cancelled = await of.campaign({ audience: { groupIds: [people.groupId] } });
+  await leaveClaims(of, cancelled, people, 'paused');
+  const selection = 'campaign { status progress { total pending skipped } }';
+  const { campaign } = payloadOf(await of.mutate('cancelCampaign', { id: cancelled }, selection));
+  expect(campaign).toEqual({ status: 'CANCELLED', progress: { total: 20, pending: 20, skipped: 0 } });
+
+  await query(`update channels set status = 'disconnected' where tenant_id = $1`, [of.id]);
+  const failed = await of.campaign({ audience: { groupIds: [people.groupId] } });
+  await leaveClaims(of, failed, people);
+  await eventually(async () =>
+    expect(
+      dataOf(
+        await of.ask(`query ($id: ID!) { ${selection.replace('campaign', 'campaign(id: $id)')} }`, { id: failed }),
+      ),
+    ).toEqual({ campaign: { status: 'FAILED', progress: { total: 20, pending: 20, skipped: 0 } } }),
+  );
+  expect(sentTo(people)).toBe(0);
 });
 
 test('what a killed process has left is chosen anew: once each, in the sending hours, and not against an opt-out', async () => {
