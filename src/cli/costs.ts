@@ -73,18 +73,18 @@ const valuesOf = (dimension: Dimension, values: Pick<Point, keyof DimensionValue
   return isNamed(dimension) ? [value, names[dimension]?.get(Number(value)) ?? null] : [value];
 };
 
-/** One row for each currency; without a price one row without. */
+/** One row for each currency; without a price one row without. Only the first has the counts, so that sums of rows are right. */
 const rowsOf = (by: readonly Dimension[], { startMs, count, cost, unpricedCount, ...values }: Point, names: Names) =>
-  (cost && cost.length > 0 ? cost : [{ amount: null, currency: null }]).map(({ amount, currency }) => ({
+  (cost && cost.length > 0 ? cost : [{ amount: null, currency: null }]).map(({ amount, currency }, place) => ({
     start: new Date(startMs).toISOString(),
     ...Object.fromEntries(
       by.flatMap(dimension => {
         const cells = valuesOf(dimension, values, names);
-        return columnsOf(dimension).map((column, place) => [column, cells[place]]);
+        return columnsOf(dimension).map((column, cell) => [column, cells[cell]]);
       }),
     ),
-    messages: count,
-    unpriced: unpricedCount,
+    messages: place === 0 ? count : null,
+    unpriced: place === 0 ? unpricedCount : null,
     amount,
     currency,
   }));
