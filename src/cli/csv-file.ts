@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { type CsvRow, parseCsv } from '../platform/csv.ts';
+import { encodingOf } from '../platform/csv-format.ts';
 import { UserError } from '../platform/user-error.ts';
 
 /**
@@ -22,9 +23,4 @@ function decode(bytes: Buffer, file: string): string {
   } catch (error) {
     throw new UserError(`${file} is not a text in UTF-8. In a spreadsheet, save it as "CSV UTF-8".`, { cause: error });
   }
-}
-
-function encodingOf([first, second]: Buffer): 'utf-8' | 'utf-16le' | 'utf-16be' {
-  if (first === 0xff && second === 0xfe) return 'utf-16le';
-  return first === 0xfe && second === 0xff ? 'utf-16be' : 'utf-8';
 }

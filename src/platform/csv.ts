@@ -1,4 +1,5 @@
 import { CsvError, parse } from 'csv-parse/sync';
+import { formatOf, isFilled } from './csv-format.ts';
 
 /** A row of a CSV file, with the number of the line on which it begins, from 1. */
 export interface CsvRow {
@@ -6,39 +7,25 @@ export interface CsvRow {
   readonly cells: readonly string[];
 }
 
-const DELIMITERS = [',', ';', '\t'] as const;
-
-/** The delimiter that occurs most often in the first line, outside quotes. */
-function delimiterOf(text: string): string {
-  const [first = ''] = text.split(/\r?\n/, 1);
-  const plain = first.replaceAll(/"[^"]*"/g, '');
-  const counts = DELIMITERS.map(delimiter => plain.split(delimiter).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
-}
-
 /**
- * Parses CSV (RFC 4180): fields may be quoted, quoted ones may contain line breaks, and a quote inside is doubled. The delimiter is a
- * comma, a semicolon or a tab, whichever the first line has most. Empty lines are left out; a byte order mark is ignored.
+ * Parses CSV (RFC 4180): fields may be quoted, quoted ones may contain line breaks, and a quote inside is doubled. The delimiter
+ * and line endings are found by `formatOf`. Empty rows are left out; a byte order mark is ignored.
  * @returns undefined if a quoted field does not end
  */
 export function parseCsv(given: string): CsvRow[] | undefined {
-  const text = given.replace(/^\uFEFF/, '');
+  const { text, line: firstLine, options } = formatOf(given);
   try {
-    let line = 1;
-    const rows = parse(text, {
-      delimiter: delimiterOf(text),
-      record_delimiter: ['\r\n', '\n'],
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-      raw: true,
-    }) as unknown as readonly { readonly record: readonly string[]; readonly raw: string }[];
+    let line = firstLine;
+    const rows = parse(text, { ...options, raw: true }) as unknown as readonly {
+      readonly record: readonly string[];
+      readonly raw: string;
+    }[];
     return rows.flatMap(({ record, raw }) => {
       // Empty lines before a record belong to its raw text.
       const [before = ''] = /^[\r\n]*/.exec(raw) ?? [];
       const startsAt = line + lineBreaks(before);
       line += lineBreaks(raw);
-      return record.some(cell => cell !== '') ? [{ line: startsAt, cells: record }] : [];
+      return isFilled(record) ? [{ line: startsAt, cells: record }] : [];
     });
   } catch (error) {
     if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return undefined;

@@ -29,6 +29,22 @@ test('the delimiter is the most frequent one in the first line', () => {
   ]);
 });
 
+test('a first line that announces the delimiter is no row, and the delimiter is found after empty lines and line breaks in quotes', () => {
+  for (const end of ['\n', '\r\n', '\r'])
+    expect(parseCsv(`\uFEFFsep=;${end}phone;"name, first"${end}1;a,b${end}`)).toEqual([
+      { line: 2, cells: ['phone', 'name, first'] },
+      { line: 3, cells: ['1', 'a,b'] },
+    ]);
+  expect(cellsOf('SEP=|\nphone|name\n1|a')).toEqual([
+    ['phone', 'name'],
+    ['1', 'a'],
+  ]);
+  expect(cellsOf('\n\n"phone\nnumber";name\n1;a,b,c')).toEqual([
+    ['phone\nnumber', 'name'],
+    ['1', 'a,b,c'],
+  ]);
+});
+
 test('an unterminated quoted field is refused', () => {
   expect(parseCsv('phone\n"+49')).toBeUndefined();
 });

@@ -1,53 +1,39 @@
 import { parse } from 'csv-parse/browser/esm/sync';
+import { columnsOf, encodingOf, formatOf, isFilled } from './csv-format.ts';
 
 export interface CsvTable {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
 }
 
-const DELIMITERS = [',', ';', '\t'] as const;
-
 /** The text of a file: UTF-8, UTF-16 with its mark, or what spreadsheets on Windows write if nothing else is chosen. */
 export function decodeText(bytes: ArrayBuffer): string {
-  const [first, second] = new Uint8Array(bytes, 0, Math.min(2, bytes.byteLength));
-  if (first === 0xff && second === 0xfe) return new TextDecoder('utf-16le').decode(bytes);
+  const encoding = encodingOf(new Uint8Array(bytes));
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return new TextDecoder(encoding, { fatal: encoding === 'utf-8' }).decode(bytes);
   } catch {
     return new TextDecoder('windows-1252').decode(bytes);
   }
 }
 
-/** The delimiter that the first line has most, outside of quotes. */
-function delimiterOf(text: string): string {
-  const [first = ''] = text.split(/\r?\n/, 1);
-  const plain = first.replaceAll(/"[^"]*"/g, '');
-  const counts = DELIMITERS.map(delimiter => plain.split(delimiter).length);
-  return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ',';
-}
-
 /**
- * Reads CSV (RFC 4180) with a line of column names; the delimiter is a comma, a semicolon or a tab.
+ * Reads CSV as the gateway does, with a line of column names. Rows are numbered as there: without empty ones.
  * @returns undefined if it has no row, or a quoted field that does not end
  */
-export function readCsv(text: string): CsvTable | undefined {
+export function readCsv(given: string): CsvTable | undefined {
+  const { text, options } = formatOf(given);
   try {
-    const [header, ...rows] = parse(text, {
-      bom: true,
-      delimiter: delimiterOf(text.replace(/^\uFEFF/, '')),
-      relax_column_count: true,
-      relax_quotes: true,
-      skip_empty_lines: true,
-    }) as unknown as readonly (readonly string[])[];
+    const [header, ...rows] = (parse(text, options) as unknown as readonly (readonly string[])[]).filter(isFilled);
     if (!header || rows.length === 0) return undefined;
-    return { columns: header.map(name => name.trim()), rows };
+    return { columns: columnsOf(header), rows };
   } catch {
     // The parser throws for a quote that does not end: the caller shows that the file is not CSV.
     return undefined;
   }
 }
 
-const quoted = (cell: string): string => (/[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
+/** With the other delimiters, too: the gateway looks for its own in the line of column names. */
+const quoted = (cell: string): string => (/[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
 /** Writes CSV with commas. */
 export const writeCsv = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>

@@ -1,5 +1,6 @@
 import type { FieldErrorList } from '../../../core/errors.ts';
 import { type CsvRow, parseCsv, surplusFault } from '../../../platform/csv.ts';
+import { columnsOf } from '../../../platform/csv-format.ts';
 import { isLonger, isStorable, lengthOf, UNSTORABLE } from '../../../platform/text.ts';
 import { type ListError, type ListMapping, MAPPED, MAX_LIST } from './list-row.ts';
 import type { UploadedPerson } from './match-contacts.ts';
@@ -18,7 +19,7 @@ export interface Table {
 export function tableOf(csv: string, errors: FieldErrorList): Table {
   const table = isStorable(csv) ? parseCsv(csv) : undefined;
   const [first, ...rows] = table ?? [];
-  const header = first?.cells.map(cell => cell.trim()) ?? [];
+  const header = columnsOf(first?.cells ?? []);
   if (!isStorable(csv)) errors.add('csv', UNSTORABLE);
   else if (!table) errors.add('csv', 'Has a quoted field that does not end.');
   else if (rows.length === 0) errors.add('csv', 'Needs a line with the names of the columns, and rows.', 'REQUIRED');

@@ -2,6 +2,7 @@ import type { Author } from '../../../core/author.ts';
 import type { Database } from '../../../database/database.ts';
 import { MINUTE } from '../../../platform/clock.ts';
 import { type CsvRow, surplusFault } from '../../../platform/csv.ts';
+import { columnsOf } from '../../../platform/csv-format.ts';
 import { parseDateTime } from '../../../platform/date-time.ts';
 import { parsePhone } from '../../../platform/phone.ts';
 import { findContactsByIdentity } from '../erasure/store.ts';
@@ -49,7 +50,7 @@ export async function parseConsent(
   author: Author,
   nowMs: number,
 ): Promise<ParsedConsent> {
-  const names = header?.cells.map(cell => cell.trim().toLowerCase()) ?? [];
+  const names = columnsOf(header?.cells ?? []).map(name => name.toLowerCase());
   const faults: ConsentFault[] = CONSENT_CSV_COLUMNS.filter(name => name !== OPTIONAL && !names.includes(name)).map(
     column => ({ line: header?.line ?? 1, column, message: 'The file has no such column.' }),
   );

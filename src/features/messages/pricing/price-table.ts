@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import type { PriceTable } from '../../../core/price-table.ts';
 import { parseCsv, surplusFault } from '../../../platform/csv.ts';
+import { columnsOf } from '../../../platform/csv-format.ts';
 import { countryOfCode } from '../../../platform/phone-country.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { amountOf } from './amount.ts';
@@ -91,7 +92,7 @@ function rowsOf(file: string, text: string): RawRow[] {
 function csvRows(file: string, text: string): RawRow[] {
   const [header, ...rows] = parseCsv(text) ?? [];
   if (!header) throw new UserError(`PARLEY_PRICES: ${file} has no header, or a quoted field does not end.`);
-  const names = header.cells.map(name => name.trim());
+  const names = columnsOf(header.cells);
   return rows.map(({ line, cells }) => ({
     place: `line ${line}`,
     surplus: surplusFault(cells, names.length),
