@@ -41,9 +41,9 @@ export async function readSendingConditions(
 
 /**
  * People to whom the portfolio of a channel has sent templates in the last 24 hours: what the network's daily limit counts, apart from
- * those within a service window, which it does not count. Messages that are scheduled for later have reached nobody; those of before,
- * which were scheduled or had to wait, count from when they were sent, which changed their status. Reads the messages of a day and the
- * changes of a day.
+ * those within a service window, which it does not count. Messages that are scheduled for later, or were cancelled, have reached nobody.
+ * Those of before, which were scheduled or had to wait, count from when they were sent, which changed their status. Reads the messages of
+ * a day and the changes of a day.
  */
 export async function countReached(
   db: Db,
@@ -60,6 +60,9 @@ export async function countReached(
       select m.contact_id from messages m
       where m.tenant_id = ${tenantId} and m.id >= uuid_at(${since}) and m.direction = 'outbound' and m.type = 'template'
         and (m.scheduled_at is null or m.scheduled_at <= now()) and m.channel_id = any(array(select id from of_portfolio))
+        and m.id not in (
+          select u.message_id from message_updates u
+          where u.tenant_id = ${tenantId} and u.status = 'cancelled' and u.message_id >= uuid_at(${since}))
       union
       select m.contact_id from message_updates u
       join message_states s on s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since}

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dataOf } from '../../../support/answers.ts';
+import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
@@ -151,6 +151,31 @@ test('people for whom a message is scheduled do not count for the daily limit ye
   await eventually(async () =>
     expect(dataOf(await of.ask(preview, { id })).previewCampaign).toEqual({ dailyLimit: 100, reachedCount: 1 }),
   );
+});
+
+test('people whose message was cancelled do not count for the daily limit', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids } = await of.people(2);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  await tell(of, 'business_capability_update', { max_daily_conversations_per_business: 100 });
+  const content = { template: { name: 'notice', language: 'en' } };
+  const scheduledAt = { instant: new Date(Date.now() + 3_600_000).toISOString() };
+  const [now, later] = ids;
+  dataOf(await of.mutate('sendMessage', { to: { contactId: now }, content }));
+  const sent = await of.mutate(
+    'sendMessage',
+    { to: { contactId: later }, content, scheduledAt },
+    'message { databaseId }',
+  );
+  dataOf(await of.mutate('cancelMessage', { id: payloadOf(sent).message.databaseId }));
+  // As if it had been scheduled for a minute ago.
+  await fixture.gateway.database.query(
+    `update messages set scheduled_at = now() - interval '1 minute' where tenant_id = $1 and scheduled_at is not null`,
+    [of.id],
+  );
+  const preview = 'query ($id: ID!) { previewCampaign(id: $id) { dailyLimit reachedCount } }';
+  await eventually(async () => expect(dataOf(await of.ask(preview, { id })).previewCampaign.dailyLimit).toBe(100));
+  expect(dataOf(await of.ask(preview, { id })).previewCampaign.reachedCount).toBe(1);
 });
 
 test('people to whom a message of days ago was sent within the day count for the daily limit', async () => {
