@@ -8,7 +8,7 @@ const PARENT_CHECK_MS = SECOND;
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Runs until a signal requests a stop, then stops gracefully, within 10 s. A second signal exits at once.
+ * Runs until a signal requests a stop, then stops gracefully, within 10 s, also of a start that hangs. A second signal exits at once.
  * If started by npm, it also stops when npm has ended, because a killed npm does not forward its signal.
  */
 export async function untilStopped(
@@ -17,18 +17,24 @@ export async function untilStopped(
 ): Promise<void> {
   const stopRequested = Promise.withResolvers<void>();
   const starting = new AbortController();
-  let signals = 0;
-  const onSignal = (): void => {
-    signals += 1;
-    if (signals > 1) process.exit(130);
+  let deadline: NodeJS.Timeout | undefined;
+  const requestStop = (): void => {
     stopRequested.resolve();
     starting.abort();
+    deadline ??= setTimeout(() => {
+      process.stderr.write('The stop exceeded its time limit; exiting now.\n');
+      process.exit(1);
+    }, STOP_LIMIT_MS).unref();
+  };
+  const onSignal = (): void => {
+    if (deadline) process.exit(130);
+    requestStop();
   };
   for (const signal of SIGNALS) process.on(signal, onSignal);
   const stopReleasing = releaseMemoryWhenIdle();
   const parent = process.ppid;
   const watch = config.startedByNpm
-    ? setInterval(() => process.ppid !== parent && stopRequested.resolve(), PARENT_CHECK_MS)
+    ? setInterval(() => process.ppid !== parent && requestStop(), PARENT_CHECK_MS)
     : undefined;
   try {
     // A partial start cannot be stopped in order: a signal during the start takes effect after it, or aborts a mere wait.
@@ -38,14 +44,9 @@ export async function untilStopped(
     });
     if (!stop) return;
     await stopRequested.promise;
-    const deadline = setTimeout(() => {
-      process.stderr.write('The stop exceeded its time limit; exiting now.\n');
-      process.exit(1);
-    }, STOP_LIMIT_MS);
-    deadline.unref();
     await stop();
-    clearTimeout(deadline);
   } finally {
+    clearTimeout(deadline);
     // Also after a failed start: a remaining timer would keep the process alive.
     clearInterval(watch);
     stopReleasing();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { holdLock } from '../support/lock.ts';
 import { type DatabaseProxy, startDatabaseProxy } from '../support/second-gateway.ts';
 import { Program } from './program.ts';
 
@@ -43,6 +44,18 @@ test('a signal ends the wait', async () => {
   await program.says('waiting for the database');
   expect(await program.kill('SIGTERM')).toMatchObject({ code: 0, signal: null });
   line.mend();
+});
+
+test('a signal ends a start that waits for a lock of the database', async () => {
+  const lock = await holdLock(database, 'lock table kysely_migration');
+  const program = serve({ DATABASE_URL: database.url });
+  await expect.poll(() => lock.waiting()).toHaveLength(1);
+  // With the lock held, the start itself never ends.
+  expect(await program.kill('SIGTERM')).toMatchObject({
+    code: 1,
+    output: expect.stringContaining('The stop exceeded its time limit'),
+  });
+  await lock.release();
 });
 
 test('if the database stays unavailable, the error has the reason and the variables to check', async () => {
