@@ -44,7 +44,11 @@ function statusCommand(): Command {
 function releaseCommand(): Command {
   return new Command('release')
     .description('resume sending: all waiting messages, or only those queued since a time')
-    .option('--cancel-before <time>', 'cancel messages queued before this time, such as 2027-01-31T09:30:00Z', instant)
+    .option(
+      '--cancel-before <time>',
+      'cancel messages queued before this time and not scheduled for later, such as 2027-01-31T09:30:00Z',
+      instant,
+    )
     .option('--json', 'print JSON', false)
     .addHelpText(
       'after',

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { SCHEDULED } from './lane.ts';
 
 /** The queued messages of one channel. */
 export interface Backlog {
@@ -25,7 +26,7 @@ export async function readBacklog(db: Db): Promise<Backlog[]> {
   return rows;
 }
 
-/** Queued messages of one tenant that were accepted before an instant. */
+/** Messages of one tenant that were accepted before an instant, and not scheduled for later than that. */
 export interface QueuedBefore {
   readonly tenantId: number;
   readonly messageIds: readonly string[];
@@ -33,16 +34,18 @@ export interface QueuedBefore {
 
 /** The messages of the next tenant, at most `limit`; undefined if there are none. */
 export async function findQueuedBefore(db: Db, before: string, limit: number): Promise<QueuedBefore | undefined> {
+  const isQueuedBefore = sql`m.created_at < ${before}::timestamptz
+    and (o.priority <> ${sql.lit(SCHEDULED)} or o.due_at < ${before}::timestamptz)`;
   const { rows } = await sql<{ tenant_id: number; ids: string[] }>`
     /* cross-tenant: the operator's decision concerns the whole outbox; one tenant at a time */
     select q.tenant_id, array_agg(q.message_id::text order by q.message_id) as ids
     from (
       select o.tenant_id, o.message_id from outbox o
-      join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id and m.created_at < ${before}::timestamptz
+      join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id and ${isQueuedBefore}
       where o.tenant_id = (
-        select p.tenant_id from outbox p
-        join messages n on n.tenant_id = p.tenant_id and n.id = p.message_id and n.created_at < ${before}::timestamptz
-        order by p.tenant_id limit 1)
+        select o.tenant_id from outbox o
+        join messages m on m.tenant_id = o.tenant_id and m.id = o.message_id and ${isQueuedBefore}
+        order by o.tenant_id limit 1)
       order by o.message_id limit ${limit}
     ) q group by q.tenant_id`.execute(db);
   const [row] = rows;

@@ -24,13 +24,13 @@ const parley = (...args: string[]) =>
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
   });
 
-async function send(text: string): Promise<string> {
+async function send(text: string, scheduledAt?: string): Promise<string> {
   const answer = await gateway.graphql(
-    'mutation ($text: String!) { sendMessage(input: { to: { phone: "+14155550123" }, content: { text: { body: $text } } }) { message { databaseId status } userErrors { code message path } } }',
-    { text },
+    'mutation ($text: String!, $scheduledAt: ScheduledAtInput) { sendMessage(input: { to: { phone: "+14155550123" }, content: { text: { body: $text } }, scheduledAt: $scheduledAt }) { message { databaseId status } userErrors { code message path } } }',
+    { text, scheduledAt: scheduledAt && { instant: scheduledAt } },
   );
   const { databaseId, status } = dataOf(answer).sendMessage.message;
-  expect(status).toBe('QUEUED');
+  expect(status).toBe(scheduledAt === undefined ? 'QUEUED' : 'SCHEDULED');
   return databaseId;
 }
 
@@ -73,4 +73,24 @@ test('a restored outbox is held: sends are accepted but not submitted; the opera
   ]);
   const again = await parley('outbox', 'release');
   expect([again.code, again.output]).toEqual([1, expect.stringContaining('not held')]);
+});
+
+test('of the scheduled messages of a backup those are cancelled whose time came before the given one', async () => {
+  await parley('restore-log', '--force');
+  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+  const [due, later] = [await send('due', inAnHour), await send('later', inAnHour)];
+  await gateway.database.query(`update messages set created_at = created_at - interval '1 day'`);
+  await gateway.database.query(`update outbox set due_at = now() - interval '1 minute' where message_id = $1`, [due]);
+
+  const released = await parley('outbox', 'release', '--cancel-before', new Date().toISOString());
+  expect(released.output).toContain('Cancelled 1 messages');
+  const states = await gateway.database.query<{ id: string; status: string }>(
+    'select message_id as id, status from message_states where message_id = any($1)',
+    [[due, later]],
+  );
+  expect(Object.fromEntries(states.map(({ id, status }) => [id, status]))).toEqual({
+    [due]: 'cancelled',
+    [later]: 'scheduled',
+  });
+  expect(sent()).not.toContain('due');
 });
