@@ -1,4 +1,4 @@
-import { conflict, notFound } from '../../../../core/errors.ts';
+import { CodedError, conflict, notFound } from '../../../../core/errors.ts';
 import { requireFeature } from '../../../../core/plan-features.ts';
 import type { Principal } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
@@ -12,7 +12,7 @@ import { type IncomingFile, transfer } from './transfer.ts';
 /**
  * Streams the file of an upload that `createUpload` announced to the network.
  * @param body its type is used if `createUpload` got none
- * @throws NOT_FOUND, CONFLICT if the upload has its file already, and like `transfer` on the field `file`
+ * @throws NOT_FOUND, also if its hour ends during the transfer, CONFLICT if the upload has its file already, and like `transfer` on the field `file`
  */
 export async function upload(
   resources: Resources,
@@ -42,7 +42,14 @@ export async function upload(
     if (completed) await queueUpload(trx, tenant.id, completed);
     return completed;
   });
-  if (!stored) throw taken();
+  if (!stored) {
+    // Deleted by housekeeping during the transfer, or completed by another request.
+    const [other] = await getMedia(resources.db.write, tenant.id, [id]);
+    throw other ? taken() : late();
+  }
   resources.lanes.wake(MEDIA, mediaLane(tenant.id, stored.channel_id));
   return stored;
 }
+
+const late = (): CodedError =>
+  new CodedError('NOT_FOUND', 'The hour of this upload ended before its file was complete. Announce it again.');

@@ -269,6 +269,27 @@ describe('access', () => {
     await gateway.database.query("update media set expires_at = now() - interval '1 second' where id = $1", [id]);
     expect(await media.put(id, PDF)).toMatchObject({ status: 404 });
   });
+
+  test('that is deleted during the transfer, because its hour has ended, says so', async () => {
+    const id = await media.place();
+    const passedOn = vi.spyOn(gateway.gateway.resources.network, 'uploadMedia');
+    const deleted = Promise.withResolvers<void>();
+    async function* slow() {
+      yield padded(PNG, 100_000);
+      await deleted.promise;
+      yield Buffer.alloc(10);
+    }
+    const answer = media.put(id, slow());
+    await eventually(() => expect(passedOn).toHaveBeenCalled());
+    await gateway.database.query("update media set expires_at = now() - interval '1 second' where id = $1", [id]);
+    await deleteOldMedia(gateway.gateway.resources);
+    deleted.resolve();
+    passedOn.mockRestore();
+    expect(await answer).toMatchObject({
+      status: 404,
+      body: { error: { code: 'NOT_FOUND', message: expect.stringContaining('hour') } },
+    });
+  });
 });
 
 describe('an announcement is rejected', () => {
