@@ -1,6 +1,8 @@
 import type { Config } from '../config.ts';
+import { HOUR } from '../platform/clock.ts';
 import { openDirectoryStore } from '../platform/files/directory-store.ts';
 import { type FileStore, FileStoreError } from '../platform/files/file-store.ts';
+import type { Log } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 
 /** Opens the store of files that the configuration names. @throws UserError if its directory cannot be written */
@@ -18,4 +20,17 @@ export async function openFiles({ media }: Pick<Config, 'media'>): Promise<FileS
       { cause: error },
     );
   }
+}
+
+/**
+ * Deletes incomplete files of killed processes every hour. Each process does, because with a bucket each has a disk of its own; at the
+ * start alone, files with personal data would stay on the disk until the next one.
+ * @returns a function that stops it
+ */
+export function cleanFiles(files: Pick<FileStore, 'deleteAbandoned'>, log: Log): () => void {
+  const timer = setInterval(() => {
+    files.deleteAbandoned().catch(error => log.warn({ err: error }, 'incomplete files could not be deleted'));
+  }, HOUR);
+  timer.unref();
+  return () => clearInterval(timer);
 }

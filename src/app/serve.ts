@@ -35,7 +35,7 @@ import { UserError } from '../platform/user-error.ts';
 import { VERSION } from '../platform/version.ts';
 import type { Resources } from '../schema/context.ts';
 import { claimMedia } from './media-marker.ts';
-import { openFiles } from './open-files.ts';
+import { cleanFiles, openFiles } from './open-files.ts';
 import { type AddRoutes, type GatewayServer, startServer } from './server.ts';
 import { startWorker } from './worker.ts';
 
@@ -122,6 +122,8 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     await claimMedia(config, db, log);
     const files = await openFiles(config);
     teardown.push(() => files.close());
+    const stopCleaning = cleanFiles(files, log);
+    teardown.push(async () => stopCleaning());
     const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs: config.lanes.leaseMs });
     const horizon = createHorizon(db.read, log);
     observeMedia(metrics.registry, () => getTotals(db.read));

@@ -14,7 +14,7 @@ export async function openDirectoryStore(directory: string): Promise<FileStore> 
   const spool = await openSpool(join(root, 'incoming'));
   const pathOf = (key: string): string => join(root, key);
   return {
-    receive: spool.receive,
+    ...spool,
     put: (key, file) =>
       asStoreOperation('storing a file', async () => {
         const path = pathOf(key);

@@ -35,6 +35,8 @@ export interface FileStore {
    * @throws FileStoreError
    */
   deleteAll(folder: string, onDeleted?: (files: number) => void): Promise<void>;
+  /** Deletes the incomplete files on the local disk that killed processes left a day ago. @throws FileStoreError */
+  deleteAbandoned(): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -62,7 +62,7 @@ export async function openS3Store(directory: string, options: S3Options): Promis
   const client = createClient(options);
   const at = (key: string) => ({ Bucket, Key: `${prefix}${key}` });
   return {
-    receive: spool.receive,
+    ...spool,
     async put(key, file) {
       await asStoreOperation('storing a file', () => upload(client, at(key), file));
       await file.discard();

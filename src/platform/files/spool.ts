@@ -9,6 +9,8 @@ import { asStoreOperation, type SpooledFile, TooLargeError } from './file-store.
 /** A directory for files that are being received. */
 export interface Spool {
   receive(stream: Readable, maxBytes: number): Promise<SpooledFile>;
+  /** Deletes what killed processes left in it a day ago. @throws FileStoreError */
+  deleteAbandoned(): Promise<void>;
 }
 
 /** Files of processes that were killed are deleted after this. */
@@ -19,17 +21,24 @@ const SUFFIX = '.part';
 export async function openSpool(directory: string): Promise<Spool> {
   await asStoreOperation('creating the directory of the file store', async () => {
     await createDirectory(directory);
-    for (const name of await readdir(directory)) {
-      const path = join(directory, name);
-      const found = await stat(path).catch(() => undefined);
-      // By the file system's clock, which sets the time of the file.
-      if (found && name.endsWith(SUFFIX) && found.mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
-    }
+    await deleteAbandoned(directory);
     const probe = join(directory, `${randomUUID()}${SUFFIX}`);
     await (await open(probe, 'wx', 0o600)).close();
     await rm(probe);
   });
-  return { receive: (stream, maxBytes) => receive(directory, stream, maxBytes) };
+  return {
+    receive: (stream, maxBytes) => receive(directory, stream, maxBytes),
+    deleteAbandoned: () => asStoreOperation('deleting incomplete files', () => deleteAbandoned(directory)),
+  };
+}
+
+async function deleteAbandoned(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    const path = join(directory, name);
+    const found = await stat(path).catch(() => undefined);
+    // By the file system's clock, which sets the time of the file.
+    if (found && name.endsWith(SUFFIX) && found.mtimeMs < Date.now() - ABANDONED_MS) await rm(path, { force: true });
+  }
 }
 
 async function receive(directory: string, stream: Readable, maxBytes: number): Promise<SpooledFile> {

@@ -118,9 +118,11 @@ describe('a directory', () => {
     for (const path of [old, fresh]) await writeFile(path ?? '', 'x');
     const yesterday = Date.now() / 1_000 - 90_000;
     await utimes(old ?? '', yesterday, yesterday);
-    await openDirectoryStore(directory);
+    const opened = await openDirectoryStore(directory);
     expect(await readdir(join(directory, 'incoming'))).toEqual(['fresh.part']);
-    await rm(fresh ?? '');
+    await utimes(fresh ?? '', yesterday, yesterday);
+    await opened.deleteAbandoned();
+    expect(await readdir(join(directory, 'incoming'))).toEqual([]);
   });
 
   test('that cannot be written is refused', async () => {
