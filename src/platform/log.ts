@@ -3,8 +3,22 @@ import { createLogOutput } from './log-output.ts';
 
 export type Log = Logger;
 
-/** Keys whose values are redacted, at every depth at which objects are logged. */
-const SECRET_KEYS = ['authorization', 'token', 'accessToken', 'appSecret', 'verifyToken', 'password', 'text', 'body'];
+/**
+ * Keys whose values are redacted, at every depth at which objects are logged. Errors bring two of them: `detail` of PostgreSQL quotes the
+ * row or key that it refused, and `args` are those of a Redis command that failed, of AUTH the password.
+ */
+const SECRET_KEYS = [
+  'authorization',
+  'token',
+  'accessToken',
+  'appSecret',
+  'verifyToken',
+  'password',
+  'text',
+  'body',
+  'detail',
+  'args',
+];
 
 const STANDARD_OUTPUT = 1;
 
