@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -165,6 +166,18 @@ test.skipIf(!hasS3)('a bucket that does not answer stops the first start, and on
   await claimMedia({ media: refused }, databaseOf(0), log);
   await expect(claimMedia({ media: refused }, databaseOf(0))).rejects.toThrow('cannot be used');
 });
+
+test('a bucket of this deployment that takes requests and does not answer does not hold up a start for minutes', async () => {
+  const silent = createServer().listen(0, '127.0.0.1');
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const bucket = { bucket: 'files', endpoint: `http://127.0.0.1:${port}`, region: 'us-east-1', prefix: '' };
+  const media = { directory, s3: { ...bucket, credentials: { accessKeyId: 'a', secretAccessKey: 'b' } } };
+  await databaseOf(0).write.updateTable('deployment').set({ bucket_marked_at: '2026-01-01T00:00:00Z' }).execute();
+  await claimMedia({ media }, databaseOf(0), createLog('silent'));
+  silent.close();
+  silent.closeAllConnections();
+}, 90_000);
 
 function bucketBelow(prefix: string) {
   if (!s3) throw new Error('S3 is not running.');

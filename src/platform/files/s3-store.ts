@@ -32,9 +32,16 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 /** Clients that read slowly hold a connection each. */
 const MAX_SOCKETS = 200;
 
-function createClient({ endpoint, region, credentials }: S3Options): S3Client {
+/** Of the marker, a few bytes: a start waits for them, also for a storage that takes the request and does not answer. */
+const MARKER_LIMITS = { maxAttempts: 2, socketTimeout: 10 * SECOND };
+
+function createClient(
+  { endpoint, region, credentials }: S3Options,
+  { maxAttempts, socketTimeout } = { maxAttempts: 3, socketTimeout: MINUTE },
+): S3Client {
   return new S3Client({
     region,
+    maxAttempts,
     logger: SILENT,
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
     ...(credentials && { credentials }),
@@ -43,7 +50,7 @@ function createClient({ endpoint, region, credentials }: S3Options): S3Client {
     responseChecksumValidation: 'WHEN_REQUIRED',
     requestHandler: {
       connectionTimeout: 5 * SECOND,
-      socketTimeout: MINUTE,
+      socketTimeout,
       httpAgent: { maxSockets: MAX_SOCKETS },
       httpsAgent: { maxSockets: MAX_SOCKETS },
     },
@@ -103,7 +110,7 @@ export function s3Marker(options: S3Options): Marker {
   const at = { Bucket: options.bucket, Key: `${options.prefix}${MARKER}` };
   const withClient = <Result>(action: string, call: (client: S3Client) => Promise<Result>): Promise<Result> =>
     asStoreOperation(action, async () => {
-      const client = createClient(options);
+      const client = createClient(options, MARKER_LIMITS);
       try {
         return await call(client);
       } finally {
