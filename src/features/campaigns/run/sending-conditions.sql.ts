@@ -43,7 +43,7 @@ export async function readSendingConditions(
  * People to whom the portfolio of a channel has sent templates in the last 24 hours: what the network's daily limit counts, apart from
  * those within a service window, which it does not count. Messages that are scheduled for later, or were cancelled, have reached nobody.
  * Those of before, which were scheduled or had to wait, count from when they were sent, which changed their status. Reads the messages of
- * a day and the changes of a day.
+ * a day and the changes of a day. Grouped and joined so that it reads each row once, whatever the statistics say.
  */
 export async function countReached(
   db: Db,
@@ -57,20 +57,25 @@ export async function countReached(
       select ch.id from channels ch where ch.tenant_id = ${tenantId} and (ch.id = ${channelId}::bigint or ch.portfolio_id = ${portfolioId}::text)
     )
     select count(*)::int as count from (
-      select m.contact_id from messages m
-      where m.tenant_id = ${tenantId} and m.id >= uuid_at(${since}) and m.direction = 'outbound' and m.type = 'template'
-        and (m.scheduled_at is null or m.scheduled_at <= now()) and m.channel_id = any(array(select id from of_portfolio))
-        and m.id not in (
-          select u.message_id from message_updates u
-          where u.tenant_id = ${tenantId} and u.status = 'cancelled' and u.message_id >= uuid_at(${since}))
+      select max(d.contact_id) from (
+        select m.id, m.contact_id from messages m
+        where m.tenant_id = ${tenantId} and m.id >= uuid_at(${since}) and m.direction = 'outbound' and m.type = 'template'
+          and (m.scheduled_at is null or m.scheduled_at <= now()) and m.channel_id = any(array(select id from of_portfolio))
+        union all
+        select u.message_id, null from message_updates u
+        where u.tenant_id = ${tenantId} and u.status = 'cancelled' and u.message_id >= uuid_at(${since})
+      ) d group by d.id having count(*) = 1 and max(d.contact_id) is not null
       union
-      select m.contact_id from message_updates u
-      join message_states s on s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since}
-      join messages m on m.tenant_id = ${tenantId} and m.id = u.message_id and m.direction = 'outbound' and m.type = 'template'
-        and m.channel_id = any(array(select id from of_portfolio))
-      where u.tenant_id = ${tenantId} and u.updated_at >= ${since} and u.message_id < uuid_at(${since})) people`.execute(
-    db,
-  );
+      select m.contact_id from (
+        select u.message_id from message_updates u
+        where u.tenant_id = ${tenantId} and u.updated_at >= ${since} and u.message_id < uuid_at(${since}) offset 0) u
+      cross join lateral (
+        select m.contact_id from messages m where m.tenant_id = ${tenantId} and m.id = u.message_id
+          and m.direction = 'outbound' and m.type = 'template' and m.channel_id = any(array(select id from of_portfolio)) offset 0) m
+      cross join lateral (
+        select from message_states s
+        where s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since} offset 0) s
+    ) people`.execute(db);
   return rows[0]?.count ?? 0;
 }
 
