@@ -7,6 +7,7 @@ import {
   type ConversationKey,
   findPhoneAnswers,
   findUnanswered,
+  getConversations,
   type LockedConversation,
   lockOrInsertConversations,
   type MessageFold,
@@ -189,3 +190,11 @@ export function updatedEvent(before: PublicConversation, after: PublicConversati
   const previous = previousState(before, after);
   return previous === undefined ? [] : [{ type: 'conversation.updated', payload: { conversation: after, previous } }];
 }
+
+/** `conversation.updated` for conversations that were taken from a bot in this transaction. */
+export const takenOverEvents = async (trx: Db, tenantId: number, ids: readonly number[]): Promise<NewEvent[]> =>
+  ids.length === 0
+    ? []
+    : (await getConversations(trx, tenantId, ids)).flatMap(after =>
+        updatedEvent({ ...after, status: 'pending' }, after),
+      );

@@ -1,7 +1,9 @@
+import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { isOutboxHeld } from '../../../database/outbox-hold.sql.ts';
-import { appendForTenants } from '../../../events/append.ts';
+import { append } from '../../../events/append.ts';
 import type { Resources } from '../../../schema/context.ts';
+import { takenOverEvents } from '../../conversations/fold.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { countSends, lockMonth } from '../../tenancy/usage/count.ts';
 import { conversationsLeft, messagesLeft } from '../../tenancy/usage/limit.ts';
@@ -96,23 +98,30 @@ async function release(
     trx,
     rows.map(row => ({ tenantId, row })),
   );
+  const sent = decided.filter(({ refusal }) => !refusal);
+  const opened = new Set(sent.flatMap(({ one }) => (one.is_counted ? [] : one.conversation_id)));
+  const queued = sent.map(({ one }) => ({
+    messageId: one.message_id,
+    conversationId: one.conversation_id,
+    takesOver: one.takes_over,
+  }));
+  await recordQueued(trx, tenantId, queued, month, nowIso);
+  const takenIds = new Set(queued.flatMap(one => (one.takesOver ? one.conversationId : [])));
   const payloadOf = await payloadsOf(trx, tenantId, rows);
-  await appendForTenants(
-    trx,
-    rows.map(row => ({
-      tenantId,
-      event: { type: row.status === 'failed' ? 'message.failed' : 'message.queued', payload: payloadOf(row) },
-    })),
-  );
+  await append(trx, tenantId, [
+    ...(await takenOverEvents(trx, tenantId, [...takenIds])),
+    ...rows.map(
+      (row): NewEvent => ({
+        type: row.status === 'failed' ? 'message.failed' : 'message.queued',
+        payload: payloadOf(row),
+      }),
+    ),
+  ]);
   await failCodes(
     trx,
     tenantId,
     rows.filter(row => row.status === 'failed'),
   );
-  const sent = decided.filter(({ refusal }) => !refusal);
-  const opened = new Set(sent.flatMap(({ one }) => (one.is_counted ? [] : one.conversation_id)));
-  const queued = sent.map(({ one }) => ({ messageId: one.message_id, conversationId: one.conversation_id }));
-  await recordQueued(trx, tenantId, queued, month, nowIso);
   await countSends(trx, tenantId, month, sent.length, opened.size);
   return rows;
 }

@@ -45,6 +45,8 @@ export interface Released {
   readonly is_window_open: boolean;
   /** Whether the conversation is counted for the month. */
   readonly is_counted: boolean;
+  /** Whether a bot has the conversation, which the message of a person takes from it. */
+  readonly takes_over: boolean;
 }
 
 /** Locks due messages and their conversations, whose contacts and states are locked. @returns them in the order of their times */
@@ -56,7 +58,7 @@ export async function lockDue(
 ): Promise<Released[]> {
   const { rows } = await sql<Released>`
     with v as materialized (
-      select v.id, v.window_expires_at, v.counted_month from conversations v
+      select v.id, v.status, v.window_expires_at, v.counted_month from conversations v
       where v.tenant_id = ${tenantId} and v.id = any(array(
         select m.conversation_id from messages m where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[])))
       order by v.id for no key update
@@ -67,7 +69,8 @@ export async function lockDue(
       order by o.position for update
     )
     select o.message_id, v.id as conversation_id, m.type <> 'template' as is_free_form, o.is_window_required,
-      coalesce(v.window_expires_at > clock_timestamp(), false) as is_window_open, coalesce(v.counted_month >= ${month}::date, false) as is_counted
+      coalesce(v.window_expires_at > clock_timestamp(), false) as is_window_open, coalesce(v.counted_month >= ${month}::date, false) as is_counted,
+      v.status = 'pending' and m.type not in ('template', 'reaction') as takes_over
     from o join messages m on m.tenant_id = ${tenantId} and m.id = o.message_id join v on v.id = m.conversation_id
     order by o.due_at, o.position`.execute(trx);
   return rows;
@@ -96,11 +99,12 @@ export async function requeue(
 export interface Queued {
   readonly messageId: string;
   readonly conversationId: number;
+  readonly takesOver: boolean;
 }
 
 /**
  * Updates locked conversations as the acceptance of an ordinary send does: last message and its time, no longer waiting for an answer,
- * counted for the month.
+ * counted for the month, taken from a bot.
  */
 export async function recordQueued(
   trx: Db,
@@ -111,12 +115,13 @@ export async function recordQueued(
 ): Promise<void> {
   await sql`
     update conversations v set last_message_id = q.message_id, last_activity_at = greatest(v.last_activity_at, ${nowIso}::timestamptz),
-      waiting_since = null, updated_at = ${nowIso}::timestamptz, counted_month = greatest(v.counted_month, ${month}::date)
+      waiting_since = null, updated_at = ${nowIso}::timestamptz, counted_month = greatest(v.counted_month, ${month}::date),
+      status = case when q.takes_over then 'open' else v.status end
     from (
-      select distinct on (u.conversation_id) u.conversation_id, u.message_id
-      from unnest(${queued.map(one => one.conversationId)}::bigint[], ${queued.map(one => one.messageId)}::uuid[])
-        with ordinality as u (conversation_id, message_id, place)
-      order by u.conversation_id, u.place desc) q
+      select u.conversation_id, (array_agg(u.message_id order by u.place desc))[1] as message_id, bool_or(u.takes_over) as takes_over
+      from unnest(${queued.map(one => one.conversationId)}::bigint[], ${queued.map(one => one.messageId)}::uuid[],
+        ${queued.map(one => one.takesOver)}::boolean[]) with ordinality as u (conversation_id, message_id, takes_over, place)
+      group by u.conversation_id) q
     where v.tenant_id = ${tenantId} and v.id = q.conversation_id`.execute(trx);
 }
 

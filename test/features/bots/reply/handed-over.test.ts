@@ -75,3 +75,39 @@ test('a scheduled message of a person silences a bot from its time on, and not b
   await owner.settled();
   expect(await owner.replies()).toHaveLength(1);
 });
+
+test('a scheduled message of a person takes the conversation from the bot at its time, a template does not', async () => {
+  const owner = await fixture.tenant({ templates: true });
+  await owner.bot();
+  const { query } = fixture.gateway.database;
+  const phone = newPhone();
+  const scheduled = async (content: object) => {
+    const instant = new Date(Date.now() + 2 * HOUR).toISOString();
+    const input = { to: { phone }, content, scheduledAt: { instant } };
+    payloadOf(await fixture.gateway.mutate('sendMessage', input, 'message { status }', owner.token));
+  };
+  const come = () =>
+    query("update outbox set due_at = now() - interval '1 second' where tenant_id = $1 and priority = 4", [owner.id]);
+  const updates = () =>
+    query(
+      `select payload->'conversation'->>'status' as status, payload->'previous' as previous from events
+       where tenant_id = $1 and type = 'conversation.updated' and payload->'previous' ? 'status' order by xid, seq`,
+      [owner.id],
+    );
+  await owner.hears(phone, 'hi');
+  expect(await owner.answers(phone, 1)).toEqual(['Hello!']);
+  const template = { name: 'order', language: 'en', body: ['Ana', '1'] };
+  await scheduled({ template });
+  await come();
+  expect(await owner.answers(phone, 2)).toEqual(['Hello!', 'order']);
+  const before = await updates();
+  expect(before.at(-1)).toMatchObject({ status: 'pending' });
+  await scheduled({ text: { body: 'I am a person' } });
+  expect(await updates()).toEqual(before);
+  await come();
+  expect(await owner.answers(phone, 3)).toEqual(['Hello!', 'order', 'I am a person']);
+  expect(await query('select status from conversations where tenant_id = $1', [owner.id])).toEqual([
+    { status: 'open' },
+  ]);
+  expect(await updates()).toEqual([...before, { status: 'open', previous: { status: 'pending' } }]);
+});

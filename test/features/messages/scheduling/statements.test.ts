@@ -32,11 +32,12 @@ test('rows of scheduled messages match their declared types', async () => {
     is_window_required: 'boolean',
     is_window_open: 'boolean',
     is_counted: 'boolean',
+    takes_over: 'boolean',
   } satisfies ColumnsOf<Released>);
   expect(await describeColumns(database.url, db => requeue(db, 1, [{ messageId: ID, priority: 2 }]))).toBeDefined();
   expect(
     await describeColumns(database.url, db =>
-      recordQueued(db, 1, [{ messageId: ID, conversationId: 1 }], MONTH, '2026-11-23T00:00:00Z'),
+      recordQueued(db, 1, [{ messageId: ID, conversationId: 1, takesOver: true }], MONTH, '2026-11-23T00:00:00Z'),
     ),
   ).toBeUndefined();
 });
