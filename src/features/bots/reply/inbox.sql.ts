@@ -4,13 +4,13 @@ import { anyOf, anyTenantHas } from '../../../database/expressions.ts';
 import { isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
 
-/** Whether any tenant has a bot that is enabled: if not, no message is queued. */
-export const hasEnabledBots = (trx: Db): Promise<boolean> =>
-  anyTenantHas(trx.selectFrom('bots').select('id').where('is_enabled', '=', true));
+/** Whether any tenant has a bot: if not, no message is queued. One that was disabled may have conversations that wait for it. */
+export const hasBots = (trx: Db): Promise<boolean> => anyTenantHas(trx.selectFrom('bots').select('id'));
 
 /**
- * Queues the messages received in a range of the log for the bots, if the tenant has any and the plan includes them. @returns
- * those tenants
+ * Queues the messages received in a range of the log for the bots, if the tenant has any and the plan includes them. A message that left
+ * its conversation to a bot is queued also if that has ended since: it is decided that no bot answers it, and the conversation opens.
+ * @returns those tenants
  */
 export async function queueReceived(trx: Db, range: LogRange): Promise<number[]> {
   const { rows } = await sql<{ tenant_id: number }>`
@@ -19,9 +19,11 @@ export async function queueReceived(trx: Db, range: LogRange): Promise<number[]>
       insert into bot_inbox (tenant_id, message_id, event_id)
       select e.tenant_id, (e.payload->'message'->>'id')::uuid, e.id from events e
       where ${isInRange(range)} and e.type = 'message.received' and e.payload->>'is_answerable' is distinct from 'false'
-        and exists (select from bots b where b.tenant_id = e.tenant_id and b.is_enabled)
-        and exists (select from tenants n join plans p on p.id = n.plan_id
-                    where n.tenant_id = e.tenant_id and n.status = 'active' and 'bots' = any(p.features))
+        and (
+          exists (select from bots b where b.tenant_id = e.tenant_id and b.is_enabled)
+            and exists (select from tenants n join plans p on p.id = n.plan_id
+                        where n.tenant_id = e.tenant_id and n.status = 'active' and 'bots' = any(p.features))
+          or e.payload->'conversation'->>'status' = 'pending')
       order by e.xid, e.seq
       on conflict (tenant_id, message_id) do nothing
       returning tenant_id

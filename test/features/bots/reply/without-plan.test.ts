@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
@@ -69,3 +70,44 @@ test.each(ENDS)(
     expect(await owner.outbound()).toBe(1);
   },
 );
+
+/** Keeps the log from being read for bots. @returns to be called in order to read on */
+async function holdReader(): Promise<() => Promise<void>> {
+  const held = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const transaction = fixture.gateway.gateway.resources.db.transaction(async trx => {
+    await sql`select from log_readers where name = 'bots' for update`.execute(trx);
+    held.resolve();
+    await released.promise;
+  });
+  await held.promise;
+  return () => {
+    released.resolve();
+    return transaction;
+  };
+}
+
+test.each([
+  ...ENDS,
+  ['disabled its last bot', 'update bots set is_enabled = false where tenant_id = $1'] as const,
+  ['deleted its last bot', 'delete from bots where tenant_id = $1'] as const,
+])('the conversation of a message that is not queued for bots yet opens when its tenant %s', async (_name, end) => {
+  const owner = await fixture.tenant();
+  await owner.bot();
+  const { query } = fixture.gateway.database;
+  const person = newPhone();
+  await owner.hears(person, 'hi');
+  await owner.answers(person.slice(1), 1);
+  expect(await statusOf(owner)).toEqual(['pending']);
+  const release = await holdReader();
+  await owner.hears(person, 'Are you there?');
+  await eventually(async () =>
+    expect(await query('select from conversations where tenant_id = $1 and unread_count = 2', [owner.id])).toHaveLength(
+      1,
+    ),
+  );
+  await query(end, [owner.id]);
+  await release();
+  await eventually(async () => expect(await statusOf(owner)).toEqual(['open']));
+  expect(await owner.outbound()).toBe(1);
+});
