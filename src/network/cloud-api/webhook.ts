@@ -52,7 +52,7 @@ const eachOf = (
   ...asList(reading.value[reading.field]).map(
     part => read(reading, asObject(part)) ?? reading.unreadable(reading.field, part),
   ),
-  ...unreadParts(reading, new Set(['messaging_product', 'metadata', 'contacts', reading.field])),
+  ...unreadParts(reading, new Set(['contacts', reading.field])),
 ];
 
 /** Fields with a reader; the possible labels of a metric. */

@@ -203,6 +203,36 @@ test('a list that no reader knows is kept by element, in the form in which it ca
   expect(keptValues('standby', { standby: unknown })).toMatchObject(kept.map(standby => ({ standby })));
 });
 
+test('an unreadable part is kept with its contact: the only one, or the one that it names', () => {
+  const ana = { wa_id: '14155550101', profile: { name: 'Ana' } };
+  const bob = { wa_id: '14155550102', user_id: 'US.2', profile: { name: 'Bob' } };
+  const broken = { from_user_id: 'US.2', type: 'text' };
+  expect(keptValues('messages', { contacts: [ana], messages: [broken, 7] })).toMatchObject([
+    { contacts: [ana], messages: [broken] },
+    { contacts: [ana], messages: [7] },
+  ]);
+  expect(keptValues('messages', { contacts: [ana, bob], messages: [broken, 7] })).toEqual([
+    expect.objectContaining({ contacts: [bob], messages: [broken] }),
+    expect.not.objectContaining({ contacts: expect.anything() }),
+  ]);
+  expect(keptValues('standby', { standby: { contacts: [ana, bob], messages: [broken] } })).toMatchObject([
+    { standby: { contacts: [bob], messages: [broken] } },
+  ]);
+});
+
+test('what should be a list and is none is kept beside the lists that are read', () => {
+  const statuses = [{ id: 'wamid.A', status: 'sent', timestamp: '1750000000', recipient_id: '14155550101' }];
+  const messages = { from: '14155550101', id: 'wamid.B', type: 'text' };
+  expect(keptValues('messages', { statuses, messages, contacts: null })).toMatchObject([{ messages }]);
+  expect(keptValues('standby', { standby: { statuses, messages } })).toMatchObject([{ standby: { messages } }]);
+  expect(keptValues('calls', { calls: [], errors: 'none', statuses: {} })).toMatchObject([
+    { errors: 'none' },
+    { statuses: {} },
+  ]);
+  const history = [{ metadata: { phase: 1 }, threads: {} }];
+  expect(keptValues('history', { history })).toMatchObject([{ history }]);
+});
+
 /** Lists of a change whose elements each contain information. */
 const LISTS = ['messages', 'statuses', 'message_echoes', 'calls', 'groups', 'user_preferences', 'user_id_update'];
 

@@ -7,14 +7,7 @@ import { readErrors } from './health.ts';
 import { unreadParts } from './messages.ts';
 import { type Reading, readTime, timeOf } from './reading.ts';
 
-const KNOWN: ReadonlySet<string> = new Set([
-  'messaging_product',
-  'metadata',
-  'contacts',
-  'errors',
-  'calls',
-  'statuses',
-]);
+const LISTS: ReadonlySet<string> = new Set(['contacts', 'errors', 'calls', 'statuses']);
 
 /** The field `calls`: calls in both directions and their results. */
 export function readCalls(reading: Reading): NetworkUpdate[] {
@@ -28,7 +21,7 @@ export function readCalls(reading: Reading): NetworkUpdate[] {
     ...asList(value['statuses']).map(
       part => readCallStatus(asObject(part), contacts, reading) ?? reading.unreadable('statuses', part),
     ),
-    ...unreadParts(reading, KNOWN),
+    ...unreadParts(reading, LISTS),
   ];
 }
 

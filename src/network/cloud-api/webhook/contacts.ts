@@ -1,4 +1,5 @@
 import { asId, asList, asObject, asText, type JsonObject } from '../../../platform/json.ts';
+import { peopleOf } from '../people.ts';
 
 /** Finds the `contacts[]` object of a message or status. */
 export type ContactLookup = (waId: string | undefined, userId: string | undefined) => JsonObject | undefined;
@@ -25,4 +26,20 @@ export function contactLookup(list: unknown): ContactLookup {
   }
   return (waId, userId) =>
     (userId !== undefined ? byId.get(userId) : undefined) ?? (waId !== undefined ? byId.get(waId) : undefined);
+}
+
+/**
+ * Finds the `contacts` to store with a part of a change: a single one, else those whom the part names. All of them with each of 1,000
+ * parts would be a million.
+ */
+export function contactsWith(list: unknown): (part: unknown) => { readonly contacts?: readonly unknown[] } {
+  const contacts = asList(list);
+  if (contacts.length === 0) return () => ({});
+  if (contacts.length === 1) return () => ({ contacts });
+  let byIdentity: Map<string, unknown> | undefined;
+  return part => {
+    byIdentity ??= new Map(contacts.flatMap(contact => [...peopleOf(contact)].map(identity => [identity, contact])));
+    const named = new Set([...peopleOf(part)].flatMap(identity => byIdentity?.get(identity) ?? []));
+    return named.size === 0 ? {} : { contacts: [...named] };
+  };
 }

@@ -6,7 +6,7 @@ import { readErrors } from './health.ts';
 import { unreadParts } from './messages.ts';
 import { type Reading, timeOf } from './reading.ts';
 
-const KNOWN: ReadonlySet<string> = new Set(['messaging_product', 'metadata', 'contacts', 'errors', 'groups']);
+const LISTS: ReadonlySet<string> = new Set(['contacts', 'errors', 'groups']);
 
 /** Other spellings of the same event. */
 const SPELLINGS: ReadonlyMap<string, string> = new Map([
@@ -29,7 +29,7 @@ export function readGroups(reading: Reading): NetworkUpdate[] {
     ...asList(reading.value['groups']).map(
       part => readGroup(asObject(part), reading) ?? reading.unreadable('groups', part),
     ),
-    ...unreadParts(reading, KNOWN),
+    ...unreadParts(reading, LISTS),
   ];
 }
 

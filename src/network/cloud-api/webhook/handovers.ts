@@ -1,7 +1,7 @@
 import { asList, asObject, asText } from '../../../platform/json.ts';
 import type { NetworkUpdate } from '../../updates.ts';
 import { personOf } from '../identity.ts';
-import { contactLookup } from './contacts.ts';
+import { contactLookup, contactsWith } from './contacts.ts';
 import { readEcho, readMessage, unreadParts } from './messages.ts';
 import { type Reading, timeOf } from './reading.ts';
 import { readStatus } from './status.ts';
@@ -33,28 +33,30 @@ export function readHandover(reading: Reading): NetworkUpdate | undefined {
 
 /** The field `standby`: copies from a thread that another app owns. Must not be replied to. */
 export function readStandby(reading: Reading): NetworkUpdate[] {
-  const standby = asObject(reading.value['standby']);
-  if (!standby) return [reading.unreadable('standby', reading.value['standby'])];
+  const { standby: copies, ...others } = reading.value;
+  const standby = asObject(copies);
+  if (!standby) return [reading.unreadable('standby', copies)];
+  const contactsOf = contactsWith(standby['contacts']);
   const inner: Reading = {
     ...reading,
     value: standby,
     unreadable: (list, part, reason) =>
       reading.unreadable(
         'standby',
-        { contacts: standby['contacts'], [list]: Array.isArray(standby[list]) ? [part] : part },
+        { ...contactsOf(part), [list]: Array.isArray(standby[list]) ? [part] : part },
         reason,
       ),
   };
   const contacts = contactLookup(standby['contacts']);
-  const known = new Set(['contacts', 'messages', 'message_echoes', 'statuses', 'messaging_product', 'metadata']);
+  const lists = new Set(['contacts', 'messages', 'message_echoes', 'statuses']);
   return [
     ...asList(standby['messages']).map(part => standbyCopy(readMessage(part, contacts, inner))),
     ...asList(standby['message_echoes']).map(part => readEcho(unwrapEcho(part), contacts, inner, 'other_app')),
     ...asList(standby['statuses']).map(
       part => readStatus(asObject(part), contacts, inner) ?? inner.unreadable('statuses', part),
     ),
-    ...unreadParts(inner, known),
-    ...unreadParts(reading, new Set(['standby', 'messaging_product', 'metadata'])),
+    ...unreadParts(inner, lists),
+    ...unreadParts({ ...reading, value: others }, new Set()),
   ];
 }
 

@@ -9,14 +9,7 @@ import { recipientOf, unreadParts } from './messages.ts';
 import type { Reading } from './reading.ts';
 import { statusWord } from './status.ts';
 
-const KNOWN: ReadonlySet<string> = new Set([
-  'messaging_product',
-  'metadata',
-  'contacts',
-  'history',
-  'messages',
-  'message_echoes',
-]);
+const LISTS: ReadonlySet<string> = new Set(['contacts', 'history', 'messages', 'message_echoes']);
 
 /**
  * The field `history`: messages from before the number was connected, in chunks in any order. Media follow later, as `messages` (from
@@ -34,7 +27,7 @@ export function readHistory(reading: Reading): NetworkUpdate[] {
       part =>
         readPastMessage(part, undefined, 'outbound', contacts, reading) ?? reading.unreadable('message_echoes', part),
     ),
-    ...unreadParts(reading, KNOWN),
+    ...unreadParts(reading, LISTS),
   ];
 }
 
@@ -42,8 +35,9 @@ function readChunk(part: unknown, contacts: ContactLookup, reading: Reading): Ne
   const chunk = asObject(part);
   const metadata = asObject(chunk?.['metadata']);
   const error = webhookError(chunk?.['errors']);
-  const threads = asList(chunk?.['threads']);
-  if (!chunk || (!metadata && !error && threads.length === 0)) return [reading.unreadable('history', part)];
+  const threads = chunk?.['threads'] ?? [];
+  if (!chunk || !Array.isArray(threads) || (!metadata && !error && threads.length === 0))
+    return [reading.unreadable('history', part)];
   const progress: NetworkUpdate = {
     kind: 'history_progress',
     phoneNumberId: reading.phoneNumberId,

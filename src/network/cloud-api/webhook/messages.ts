@@ -8,16 +8,8 @@ import { isCorrection, readCorrection, readMessageParts } from './message.ts';
 import type { Reading } from './reading.ts';
 import { readStatus } from './status.ts';
 
-/** Keys of `messages` that are read. */
-const KNOWN: ReadonlySet<string> = new Set([
-  'messaging_product',
-  'metadata',
-  'contacts',
-  'errors',
-  'statuses',
-  'messages',
-  'message_echoes',
-]);
+/** Lists of `messages` that are read. */
+const LISTS: ReadonlySet<string> = new Set(['contacts', 'errors', 'statuses', 'messages', 'message_echoes']);
 
 /** The field `messages`: inbound messages, statuses of sent messages, errors of the account. */
 export function readMessages(reading: Reading): NetworkUpdate[] {
@@ -34,14 +26,17 @@ export function readMessages(reading: Reading): NetworkUpdate[] {
       readMessage(message, contacts, reading),
     ]),
     ...asList(value['message_echoes']).map(message => readEcho(message, contacts, reading, 'phone_app')),
-    ...unreadParts(reading, KNOWN),
+    ...unreadParts(reading, LISTS),
   ];
 }
 
-/** Keeps the keys of a change that no reader knows, lists by element. */
-export const unreadParts = (reading: Reading, known: ReadonlySet<string>): NetworkUpdate[] =>
+/** Keys of the value of a change that are part of its structure. */
+const FRAME: ReadonlySet<string> = new Set(['messaging_product', 'metadata']);
+
+/** Keeps what no reader reads of a change: other keys, their lists by element, and lists that are none. */
+export const unreadParts = (reading: Reading, lists: ReadonlySet<string>): NetworkUpdate[] =>
   Object.entries(reading.value)
-    .filter(([key]) => !known.has(key))
+    .filter(([key, value]) => !FRAME.has(key) && !(lists.has(key) && (Array.isArray(value) || value == null)))
     .flatMap(([key, value]) => (Array.isArray(value) ? value : [value]).map(part => reading.unreadable(key, part)));
 
 /** The fields `smb_message_echoes` and `message_echoes`: messages that the business sent from the phone app. */
@@ -51,7 +46,7 @@ export function readEchoes(reading: Reading): NetworkUpdate[] {
   return [
     ...readErrors(reading),
     ...asList(value['message_echoes']).map(message => readEcho(message, contacts, reading, 'phone_app')),
-    ...unreadParts(reading, new Set(['messaging_product', 'metadata', 'contacts', 'errors', 'message_echoes'])),
+    ...unreadParts(reading, new Set(['contacts', 'errors', 'message_echoes'])),
   ];
 }
 

@@ -2,6 +2,7 @@ import { DAY } from '../../../platform/clock.ts';
 import { asNumber, type JsonObject } from '../../../platform/json.ts';
 import type { NetworkUpdate, UnhandledReason } from '../../updates.ts';
 import type { RawChange } from './changes.ts';
+import { contactsWith } from './contacts.ts';
 
 /** The state shared by the readers of one change. */
 export interface Reading {
@@ -12,13 +13,17 @@ export interface Reading {
   readonly arrivedAt: Date;
   /** When the change happened, by its entry; undefined if that has no time, or an absurd one. */
   readonly changedAt: Date | undefined;
-  /** Wraps an unreadable list element, or the value of a key that is no list, in a separate change, so that it can be reprocessed. */
+  /**
+   * Wraps an unreadable list element, or the value of a key that is no list, in a separate change with its contacts, so that it can be
+   * reprocessed.
+   */
   unreadable(list: string, part: unknown, reason?: UnhandledReason): NetworkUpdate;
 }
 
 export function readingOf(change: RawChange, value: JsonObject, arrivedAt: Date): Reading {
   const { field, address, entryId, time } = change;
   const { messaging_product, metadata } = value;
+  const contactsOf = contactsWith(value['contacts']);
   return {
     field,
     phoneNumberId: address.phoneNumberId ?? '',
@@ -34,7 +39,15 @@ export function readingOf(change: RawChange, value: JsonObject, arrivedAt: Date)
         ...(entryId !== undefined && { id: entryId }),
         ...(time !== undefined && { time }),
         changes: [
-          { field, value: { messaging_product, metadata, [list]: Array.isArray(value[list]) ? [part] : part } },
+          {
+            field,
+            value: {
+              messaging_product,
+              metadata,
+              ...contactsOf(part),
+              [list]: Array.isArray(value[list]) ? [part] : part,
+            },
+          },
         ],
       },
     }),
