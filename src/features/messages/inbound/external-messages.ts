@@ -95,7 +95,7 @@ export async function storeExternalMessages(
     }),
     ...changedEvents(conversations, folded),
   ]);
-  await storeReactions(trx, tenantId, stored.filter(isNews));
+  await storeReactions(trx, tenantId, stored, isNews);
   return stored;
 }
 

@@ -10,11 +10,18 @@ import { deleteReaction, insertReactions, type ReactionRow } from './reactions.s
 /**
  * Stores the reactions among newly stored messages, with an event for each whose original is known. A reaction without an emoji
  * removes the earlier one.
+ * @param isNews whether a reaction gets an event; those of a history import get none
  */
-export async function storeReactions(trx: Db, tenantId: number, stored: readonly MessageRow[]): Promise<void> {
+export async function storeReactions(
+  trx: Db,
+  tenantId: number,
+  stored: readonly MessageRow[],
+  isNews: (message: MessageRow) => boolean = () => true,
+): Promise<void> {
   const reactions = stored.flatMap(reactionOf);
   if (reactions.length === 0) return;
-  const written = await insertReactions(trx, tenantId, reactions);
+  const past = new Set(stored.flatMap(message => (isNews(message) ? [] : message.wamid)));
+  const written = (await insertReactions(trx, tenantId, reactions)).filter(({ wamid }) => !past.has(wamid));
   const ids = [...new Set(written.flatMap(({ message_id }) => message_id ?? []))];
   if (ids.length === 0) return;
   const messages = new Map((await getMessages(trx, tenantId, ids)).map(row => [row.id, row]));

@@ -121,6 +121,40 @@ describe('the history of a number', () => {
     expect(await harness.query('select 1 from network_changes where tenant_id = $1')).toEqual([]);
   });
 
+  test('shows reactions on their messages, without events and with the latest of each person', async () => {
+    const harness = await harnessFor(gateway);
+    const reacts = (id: string, seconds: number, emoji: string, from = PERSON) =>
+      past(id, seconds, {
+        from,
+        ...(from !== PERSON && { to: PERSON }),
+        type: 'reaction',
+        reaction: { message_id: 'wamid.1', emoji },
+      });
+    const live = { ...reacts('wamid.6', YEAR, '🎉'), timestamp: String(at) };
+    await harness.tell('messages', { contacts: [{ wa_id: PERSON }], messages: [live] });
+    await harness.tell(
+      'history',
+      chunk({ phase: 0 }, [
+        past('wamid.1', 10, { from: PERSON, ...text('Hello') }),
+        reacts('wamid.3', 30, '👍', '15550780000'),
+        reacts('wamid.2', 20, '😮', '15550780000'),
+        reacts('wamid.4', 40, '❤️'),
+      ]),
+    );
+    const { nodes } = dataOf(
+      await gateway.graphql(
+        '{ messages(filter: { type: { eq: TEXT } }) { nodes { reactions { emoji direction } } } }',
+        {},
+        harness.tenant.token,
+      ),
+    ).messages;
+    expect(nodes[0].reactions).toEqual([
+      { emoji: '👍', direction: 'OUTBOUND' },
+      { emoji: '🎉', direction: 'INBOUND' },
+    ]);
+    expect(await harness.events('message.reaction')).toEqual([]);
+  });
+
   test('that the business does not share is reported as channel health', async () => {
     const harness = await harnessFor(gateway);
     await harness.tell('history', {
