@@ -66,11 +66,13 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
   switch (operator) {
     case 'eq':
     case 'ne':
+      return inTimeRange(column, operator, one(parameters.add(value, type)));
+    // A former id has its own place in the order: who continues after it would otherwise go back to where its survivor is.
     case 'gt':
     case 'gte':
     case 'lt':
     case 'lte':
-      return inTimeRange(column, operator, one(parameters.add(value, type)));
+      return inTimeRange(column, operator, parameters.add(value, type));
     case 'like':
       return like(parameters, column, String(value));
     case 'in':

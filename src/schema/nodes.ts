@@ -10,15 +10,31 @@ export type Getter<Key, Row> = (db: Db, tenantId: number, keys: readonly Key[]) 
 
 type LoadMany<Row> = (ids: readonly string[], context: Context) => Promise<(Row | undefined)[]>;
 
-/** `loadMany` of a node type with numeric keys: null for ids that are missing or that the token may not read. */
+/**
+ * `loadMany` of a node type with numeric keys: null for ids that are missing or that the token may not read.
+ * @param currentIds returns what former ids stand for now, index by index; asked only for ids that have no row
+ */
 export const nodesByNumber = <Row extends { readonly id: number }>(
   scope: Scope,
   get: Getter<number, Row>,
+  currentIds?: (db: Db, tenantId: number, ids: readonly number[]) => Promise<readonly number[]>,
 ): LoadMany<Row> => {
   return async (ids, context) => {
     if (!context.principal?.scopes.has(scope)) return ids.map(() => undefined);
-    const rows = await get(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
-    return ids.map(id => rows.find(row => row.id === Number(id)));
+    const read = context.db.read;
+    const tenantId = tenantOf(context);
+    const keys = ids.map(Number).filter(Number.isSafeInteger);
+    const rows = new Map((await get(read, tenantId, keys)).map(row => [row.id, row]));
+    const missing = keys.filter(key => !rows.has(key));
+    if (currentIds && missing.length > 0) {
+      const current = await currentIds(read, tenantId, missing);
+      const found = new Map((await get(read, tenantId, current)).map(row => [row.id, row]));
+      for (const [index, key] of missing.entries()) {
+        const row = found.get(current[index] ?? key);
+        if (row) rows.set(key, row);
+      }
+    }
+    return ids.map(id => rows.get(Number(id)));
   };
 };
 

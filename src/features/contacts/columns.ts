@@ -99,3 +99,7 @@ const UNCOUNTED = ['firstname', 'lastname', 'type', 'source_id', 'status_id'];
 export const WEIGHT = `num_nonnulls(${FIELD_COLUMNS.filter(column => !UNCOUNTED.includes(column))
   .map(column => `c.${column}`)
   .join(', ')}) + (c.firstname <> '')::int + (c.lastname <> '')::int`;
+
+/** Resolves the id of a merged contact to its survivor, in a list whose tenant is `$1`. */
+export const currentContact = (id: string): string =>
+  `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${id} and cm.undone_at is null), ${id})`;

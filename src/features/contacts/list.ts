@@ -9,6 +9,7 @@ import { countryByCode } from '../../platform/countries.ts';
 import { nationalDigits } from '../../platform/phone.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { currentContact } from './columns.ts';
 import { CONSENT_CATEGORIES } from './consent/consent.ts';
 import type { ContactRow } from './contact.ts';
 import { listContacts } from './page.sql.ts';
@@ -24,7 +25,7 @@ const countryId = { sql: 'c.country_id', type: 'smallint' } as const;
 
 /** Filters of contacts; the table is `c`, the tenant `$1`. */
 export const CONTACT_FILTERS: FilterColumns = {
-  id: { ...id, node: 'Contact' },
+  id: { ...id, node: 'Contact', currentId: currentContact },
   type: { sql: 'c.type', type: 'text' },
   statusId: { sql: 'c.status_id', type: 'bigint', node: 'ContactStatus' },
   sourceId: { sql: 'c.source_id', type: 'bigint', node: 'ContactSource' },

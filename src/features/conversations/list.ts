@@ -5,7 +5,9 @@ import { countList, listColumns } from '../../database/page.ts';
 import { HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { currentContact } from '../contacts/columns.ts';
 import { CONTACT_FILTERS, contactSearch } from '../contacts/list.ts';
+import { currentConversation } from './columns.ts';
 import { type ConversationRow, listConversations } from './page.sql.ts';
 
 const column = listColumns('conversations', 'v');
@@ -18,10 +20,6 @@ const updatedAt = column('updated_at', 'timestamptz');
 const windowExpiresAt = { ...column('window_expires_at', 'timestamptz'), isNullable: true };
 const waitingSince = { ...column('waiting_since', 'timestamptz'), isNullable: true };
 
-/** Resolves the id of a merged contact to its survivor. */
-const currentContact = (of: string): string =>
-  `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${of} and cm.undone_at is null), ${of})`;
-
 /** The conversations with contacts (`c`) that meet conditions. */
 const ofContacts = (predicate: string): string =>
   `v.contact_id in (select c.id from contacts c where c.tenant_id = $1 and ${predicate})`;
@@ -30,7 +28,7 @@ export const CONVERSATIONS: ListDefinition = {
   from: 'conversations v',
   tenantColumn: 'v.tenant_id',
   filters: {
-    id: { ...id, node: 'Conversation' },
+    id: { ...id, node: 'Conversation', currentId: currentConversation },
     status: column('status', 'text'),
     assigneeId: { ...column('assignee_id', 'bigint'), node: 'StaffMember' },
     channelId: { ...column('channel_id', 'bigint'), node: 'Channel' },

@@ -30,7 +30,7 @@ import { conversationPage } from './list.ts';
 import { conversationLoader, tagLoader } from './loaders.ts';
 import { markConversationRead } from './mark-read.ts';
 import type { ConversationRow } from './page.sql.ts';
-import { getConversations, resolveConversation } from './state.sql.ts';
+import { currentIds, getConversations, resolveConversation } from './state.sql.ts';
 import { Tag } from './tags/schema.ts';
 import type { TagRow } from './tags/tag.ts';
 import { Thread, threadArgs } from './thread.ts';
@@ -46,7 +46,7 @@ builder.node(Conversation, {
   interfaces: [Thread],
   id: { resolve: conversation => conversation.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('conversations:read', getConversations),
+  loadMany: nodesByNumber('conversations:read', getConversations, currentIds),
   fields: t => ({
     databaseId: databaseId(t),
     contact: t.field({

@@ -5,6 +5,8 @@ import type { FilterColumns } from '../../database/list-filter.ts';
 import { countList } from '../../database/page.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
+import { currentContact } from '../contacts/columns.ts';
+import { currentConversation } from '../conversations/columns.ts';
 import { MESSAGE_TYPE_SQL } from './content/message-type.ts';
 import { MESSAGE_COLUMNS, type MessageRow } from './message.ts';
 import { listMessages } from './messages.sql.ts';
@@ -31,22 +33,6 @@ const failed = (predicate: string): string =>
 
 const id = { sql: 'm.id', type: 'uuid' } as const;
 const createdAt = { sql: 'm.created_at', type: 'timestamptz' } as const;
-
-/** Resolves the id of a merged contact to its survivor. */
-const currentContact = (id: string): string =>
-  `coalesce((select cm.contact_id from contact_merges cm where cm.tenant_id = $1 and cm.former_id = ${id} and cm.undone_at is null), ${id})`;
-
-/**
- * Resolves the id of a conversation that a merge folded into another one, which may itself have been folded since. The lateral join
- * has one plan: a hash join would read all merges of the tenant where statistics are of an empty table.
- */
-const currentConversation = (id: string): string =>
-  `coalesce((with recursive f (id, depth) as (
-     select kept_id, 1 from conversation_merges where tenant_id = $1 and former_id = ${id}
-     union all
-     select n.kept_id, f.depth + 1 from f cross join lateral (
-       select c.kept_id from conversation_merges c where c.tenant_id = $1 and c.former_id = f.id offset 0) n
-   ) select f.id from f order by f.depth desc limit 1), ${id})`;
 
 /** Filters of messages; the table is `m`, the tenant `$1`. */
 export const MESSAGE_FILTERS: FilterColumns = {
