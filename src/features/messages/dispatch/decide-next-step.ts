@@ -45,8 +45,9 @@ export function decideNextStep(outcome: Exclude<SendOutcome, { kind: 'withheld' 
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
   if (attempt.ageMs > MAX_AGE_MS)
     return { kind: 'failed', error: { code: 0, title: NOT_SENT_IN_TIME, details: outcome.reason } };
-  // Unknown whether it was accepted: wait for the status webhook, then retry.
-  if (outcome.kind === 'in_doubt') return { kind: 'retry', afterMs: attempt.reconcileMs, hold: 'no' };
+  // Unknown whether it was accepted: wait for the status webhook, then retry; ever later, because each attempt may reach the person.
+  if (outcome.kind === 'in_doubt')
+    return { kind: 'retry', afterMs: Math.max(attempt.reconcileMs, backoffMs(attempt, 2)), hold: 'no' };
   return { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };
 }
 

@@ -66,3 +66,16 @@ test('the backoff grows with each attempt, up to five minutes plus a quarter', (
     ),
   );
 });
+
+test('a message without a known outcome is tried ever later: each attempt may reach the person', () => {
+  const after = (number: number): number => {
+    const step = decideNextStep(
+      { kind: 'in_doubt', reason: 'HTTP 500, error 131000' },
+      { ...attempt, number, jitter: 0 },
+    );
+    return step.kind === 'retry' ? step.afterMs : 0;
+  };
+  expect([1, 5, 6, 7, 8, 9, 10, 100].map(after)).toEqual([
+    30_000, 30_000, 32_000, 64_000, 128_000, 256_000, 300_000, 300_000,
+  ]);
+});
