@@ -3,6 +3,7 @@ import { tenantOf } from '../../core/principal.ts';
 import type { Context } from '../../schema/context.ts';
 import { markRead } from '../messages/mark-read.ts';
 import type { PublicConversation } from './conversation.ts';
+import { recountUnread } from './recount-unread.ts';
 import { findLastInbound, resolveConversation } from './state.sql.ts';
 
 /**
@@ -18,12 +19,18 @@ export async function markConversationRead(
   const tenantId = tenantOf(context);
   const conversation = await resolveConversation(context.db.write, tenantId, id);
   if (!conversation) throw notFound('Conversation');
-  const last = await findLastInbound(context.db.write, tenantId, conversation.id, upToMessageId ?? null);
+  const last = await findLastInbound(context.db.write, tenantId, conversation.id, { id: upToMessageId });
   if (last === undefined) {
     if (upToMessageId !== undefined)
       throw invalid({ upToMessageId: ['Must be an inbound message of the conversation.'] }, 'REFERENCE_NOT_FOUND');
     return conversation;
   }
-  await markRead(context, last, { showTyping });
+  const isCall = last.type === 'call';
+  const marked = isCall
+    ? await findLastInbound(context.db.write, tenantId, conversation.id, { beforeCall: last.id })
+    : last;
+  if (marked) await markRead(context, marked.id, { showTyping });
+  // The network does not mark calls, but they count as unread.
+  if (isCall) await recountUnread(context, tenantId, conversation.id, last.id);
   return (await resolveConversation(context.db.write, tenantId, id)) ?? conversation;
 }

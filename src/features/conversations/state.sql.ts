@@ -207,23 +207,27 @@ export async function countUnread(
   return count;
 }
 
-/** The last inbound message that can be marked as read, or the given one if it can. */
-export async function findLastInbound(
+/**
+ * The last inbound message that counts as unread.
+ * @param of an id: that message; `beforeCall`: the last one before a call that the network can mark, which no call is
+ */
+export const findLastInbound = (
   db: Db,
   tenantId: number,
   conversationId: number,
-  messageId: string | null,
-): Promise<string | undefined> {
-  const row = await db
+  of: { readonly id?: string | undefined; readonly beforeCall?: string } = {},
+): Promise<{ readonly id: string; readonly type: string } | undefined> =>
+  db
     .selectFrom('messages')
-    .select('id')
+    .select(['id', 'type'])
     .where('tenant_id', '=', tenantId)
     .where('conversation_id', '=', conversationId)
     .where('direction', '=', sql.lit('inbound'))
-    .where('type', 'not in', [sql.lit('reaction'), sql.lit('system'), sql.lit('call')])
-    .$if(messageId !== null, query => query.where('id', '=', messageId ?? ''))
+    .where('type', 'not in', [sql.lit('reaction'), sql.lit('system')])
+    .$if(of.id !== undefined, query => query.where('id', '=', of.id ?? ''))
+    .$if(of.beforeCall !== undefined, query =>
+      query.where('id', '<', of.beforeCall ?? '').where('type', '<>', sql.lit('call')),
+    )
     .orderBy('id', 'desc')
     .limit(1)
     .executeTakeFirst();
-  return row?.id;
-}

@@ -220,6 +220,31 @@ describe('marking as read', () => {
   const read = async (harness: Harness, input: object) =>
     (await ask(harness, READ, { input })).data.markConversationRead;
 
+  test('covers calls, which the network does not mark', async () => {
+    const harness = await harnessFor(gateway);
+    const call = (id: string) => {
+      const timestamp = String(Math.floor(Date.now() / 1_000));
+      return harness.tell('calls', {
+        calls: [{ id, event: 'connect', direction: 'USER_INITIATED', from: ANA, timestamp }],
+      });
+    };
+    const unread = async () => (await harness.query('select unread_count from conversations where tenant_id = $1'))[0];
+    await call('wacid.1');
+    const id = await idOf(harness);
+    expect(await unread()).toEqual({ unread_count: 1 });
+    const nothingLeft = { conversation: { unreadCount: 0 }, userErrors: [] };
+    expect(await read(harness, { id })).toEqual(nothingLeft);
+    const wamid = await harness.write({ from: ANA, text: 'Please call back' });
+    await call('wacid.2');
+    expect(await read(harness, { id })).toEqual(nothingLeft);
+    const seen = await fetch(`${gateway.emulator.url}/_emulator/inbound`).then(answer => answer.json());
+    expect(seen.messages.find((one: { wamid: string }) => one.wamid === wamid)).toMatchObject({ read: true });
+    await call('wacid.3');
+    await harness.write({ from: ANA, text: 'Hello?' });
+    const third = (await harness.messages()).find(message => message.wamid === 'wacid.3')?.id;
+    expect(await read(harness, { id, upToMessageId: third })).toMatchObject({ conversation: { unreadCount: 1 } });
+  });
+
   test('marks at the network up to a message, and counts what came after', async () => {
     const harness = await harnessFor(gateway);
     for (const text of ['One', 'Two', 'Three']) await harness.write({ from: ANA, text });
