@@ -147,6 +147,74 @@ test('an answer on its way is a draft again in a page that is loaded meanwhile, 
   expect(await draftOf(page).inputValue()).toBe('');
 });
 
+/** Lets the gateway write notes, and the page not learn it. @param onWritten called once one is written */
+async function loseNotes(page: Page, isAborted: boolean, onWritten = (): void => undefined): Promise<void> {
+  await page.route('**/graphql', async route => {
+    if (route.request().postDataJSON()?.operationName !== 'CreateNote') return route.continue();
+    await route.fetch();
+    onWritten();
+    if (isAborted) await route.abort();
+  });
+}
+
+const notesOf = async (): Promise<unknown> =>
+  dataOf(await gateway.graphql('{ conversations(first: 1) { nodes { notes { nodes { body } } } } }', {})).conversations
+    .nodes[0].notes.nodes;
+
+test('a note on its way is a note again in a page that is loaded meanwhile, with what was typed after it, and is written once', async () => {
+  const page = await openConversation('Note me slowly');
+  const written = Promise.withResolvers<void>();
+  await loseNotes(page, false, written.resolve);
+  await page.keyboard.press('n');
+  await draftOf(page).fill('Pays late');
+  await draftOf(page).press('Enter');
+  await written.promise;
+  await page.getByRole('button', { name: 'Reply', exact: true }).click();
+  await draftOf(page).fill('Dear customer');
+  await page.unrouteAll();
+  await page.reload();
+  await expect.poll(() => page.getByLabel('Note', { exact: true }).inputValue()).toBe('Pays late\nDear customer');
+  await draftOf(page).fill('Pays late');
+  await draftOf(page).press('Enter');
+  await page.getByRole('complementary', { name: 'Details' }).getByText('Pays late').waitFor();
+  await expect.poll(() => draftOf(page).inputValue()).toBe('');
+  expect(await notesOf()).toEqual([{ body: 'Pays late' }]);
+});
+
+test('a note that the gateway accepted, although the page did not learn it, is written once', async () => {
+  const page = await openConversation('Note me once');
+  await loseNotes(page, true);
+  await page.keyboard.press('n');
+  await draftOf(page).fill('Only once');
+  await draftOf(page).press('Enter');
+  await page.locator('.composer').getByRole('alert').waitFor();
+  await page.unrouteAll();
+  const answered = page.waitForResponse(each => each.request().postDataJSON()?.operationName === 'CreateNote');
+  await draftOf(page).press('Enter');
+  await answered;
+  expect(await notesOf()).toEqual([{ body: 'Only once' }]);
+});
+
+test('an answer on its way holds the next one back, also in a thread that was left, and a reload loses neither', async () => {
+  await openConversation('Another one');
+  const other = `Cleo ${persons}`;
+  const page = await openConversation('Answer me twice');
+  const conversations = page.getByRole('list', { name: 'Conversations' });
+  const held = await hold(page, 'SendMessage');
+  await draftOf(page).fill('The first');
+  await draftOf(page).press('Enter');
+  await held.asked;
+  await conversations.getByText(other, { exact: true }).click();
+  await page.getByRole('log').getByText('Another one').waitFor();
+  await conversations.getByText(`Cleo ${persons}`, { exact: true }).click();
+  await page.getByRole('log').getByText('Answer me twice').waitFor();
+  await draftOf(page).fill('The second');
+  await draftOf(page).press('Enter');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.reload();
+  await expect.poll(() => draftOf(page).inputValue()).toBe('The first\nThe second');
+});
+
 test('the picture of a file is freed once the file is removed or sent, or its writer signs out', async () => {
   const page = await openConversation('Show me');
   await page.evaluate(() => {

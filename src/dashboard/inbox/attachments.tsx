@@ -13,8 +13,6 @@ export interface Attachments {
   add(files: FileList): void;
   remove(key: string): void;
   clear(): void;
-  /** Puts back what could not be sent. */
-  restore(list: readonly Attachment[]): void;
 }
 
 /** The kinds that the network shows as such; anything else is a document. */
@@ -62,7 +60,6 @@ export function useAttachments(conversationId: string): Attachments {
       setList(before => before.filter(each => each.key !== key));
     },
     clear: () => setList(() => []),
-    restore: kept => setList(before => [...kept, ...before]),
   };
 }
 

@@ -17,13 +17,14 @@ import { ChoiceDialog } from './choice-dialog.tsx';
 import { type ComposerDialog, ComposerTools } from './composer-tools.tsx';
 import { ComposerHint, MissedAnswer, QuotedMessage, RefusedFiles } from './composer-warnings.tsx';
 import { useDraft } from './draft.ts';
-import { type Attachment, joined, releasePreview, useConversationDraft } from './draft-store.tsx';
+import { type Attachment, releasePreview, useConversationDraft, withUnsent } from './draft-store.tsx';
 import { useInboxCommand } from './keys.tsx';
 import { NOTES_CHANGED } from './note-signal.ts';
 import { SendLaterDialog } from './send-later.tsx';
 import { TemplateDialog } from './template-dialog.tsx';
 import { useFileDrop } from './use-file-drop.ts';
 import { useSend } from './use-send.ts';
+import { useSendOnce } from './use-send-once.ts';
 
 interface Props {
   readonly conversation: ConversationRowFragment;
@@ -38,7 +39,7 @@ interface Props {
 export function Composer({ conversation, colleagues, dropArea, onNoted }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const [{ mode, text }, keep] = useConversationDraft(conversation.id);
+  const [{ mode, text, sending }, keep] = useConversationDraft(conversation.id);
   const [dialog, setDialog] = useState<ComposerDialog>();
   const [canned, setCanned] = useState<CannedReply>();
   const [refused, setRefused] = useState<'note' | 'window'>();
@@ -47,8 +48,10 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   const draft = useDraft();
   const { send, errors, failure, blockedSend } = useSend(conversation.id);
   // From the first message to the last: in between the text is empty, but the draft is not done.
-  const [isSending, setSending] = useState(false);
+  // It is the draft's: the thread may be left and opened again meanwhile.
+  const isSending = sending !== undefined;
   const [noted, createNote] = useMutation(CreateNoteDocument);
+  const sendOnce = useSendOnce(conversation.id);
   const now = useNow();
   const notifyTyping = useTyping();
   const { serviceWindow } = conversation;
@@ -89,15 +92,14 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     });
   };
   const note = async (body: string): Promise<void> => {
-    setSending(true);
+    keep({ sending: { mode, text: body, attachments: [] } });
     write('');
-    const { data } = await createNote({ input: { conversationId: conversation.id, body } });
-    setSending(false);
-    if (data?.createNote?.note) {
-      window.dispatchEvent(new Event(NOTES_CHANGED));
-      onNoted();
-      // With what was typed meanwhile, even an answer: a note is never put where it would be sent.
-    } else keep(before => ({ mode: 'note', text: joined(body, before.text) }));
+    const input = { conversationId: conversation.id, body };
+    const { data } = await sendOnce(input, keyed => createNote({ input: keyed }), 'createNote');
+    if (!data?.createNote?.note) return keep(withUnsent);
+    keep({ sending: undefined });
+    window.dispatchEvent(new Event(NOTES_CHANGED));
+    onNoted();
   };
   /** @param scheduledAt ISO 8601; undefined: now */
   const submit = async (scheduledAt?: string): Promise<void> => {
@@ -108,28 +110,23 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     if (contents.length === 0) return;
     const files = filesOf(attachments.list);
     const unsentAfter = (sent: number) => ({
+      mode,
       text: contents.slice(0, sent).some(({ media }) => media?.caption === body) ? '' : body,
       attachments: files.slice(sent),
     });
-    setSending(true);
-    write('');
-    attachments.clear();
     let sent = 0;
     keep({ sending: unsentAfter(sent) });
+    write('');
+    attachments.clear();
     // One after the other: the person gets them in this order.
     while (sent < contents.length && (await send(contents[sent] as ContentInput, { scheduledAt }))) {
       files.slice(sent, sent + 1).forEach(releasePreview);
       sent += 1;
       keep({ sending: unsentAfter(sent) });
     }
+    if (sent < contents.length) return keep(withUnsent);
     keep({ sending: undefined });
-    if (sent === contents.length) draft.quote(undefined);
-    else {
-      const unsent = unsentAfter(sent);
-      attachments.restore(unsent.attachments);
-      keep(before => ({ text: joined(unsent.text, before.text) }));
-    }
-    setSending(false);
+    draft.quote(undefined);
   };
   const addFiles = (files: FileList): void => {
     if (files.length === 0) return;

@@ -32,10 +32,10 @@ export interface ConversationDraft {
   readonly replyTo: Quoted | undefined;
   /** The last message that the writer knew: what others answered since is shown before the draft is sent. */
   readonly knownId: string | undefined;
-  /** Idempotency keys of sends whose answer was lost, by their input: the same input is sent again with its key. */
+  /** Idempotency keys of messages and notes whose answer was lost, by their input: the same input is sent again with its key. */
   readonly unanswered: Readonly<Record<string, string>>;
   /** What is being sent: a page that is loaded again before the gateway has answered has it in the draft. */
-  readonly sending: Pick<ConversationDraft, 'text' | 'attachments'> | undefined;
+  readonly sending: Pick<ConversationDraft, 'mode' | 'text' | 'attachments'> | undefined;
 }
 
 type Change = Partial<ConversationDraft> | ((before: ConversationDraft) => Partial<ConversationDraft>);
@@ -90,10 +90,12 @@ export const releasePreview = ({ previewUrl }: Attachment): void => {
 };
 
 /** A text that was not sent, before what was typed after it. */
-export const joined = (unsent: string, typed: string): string => [unsent, typed].filter(Boolean).join('\n');
+const joined = (unsent: string, typed: string): string => [unsent, typed].filter(Boolean).join('\n');
 
-const withUnsent = ({ sending, text, attachments, ...draft }: ConversationDraft): ConversationDraft => ({
+/** A draft with what was being sent. A note stays one, with all that was typed after it: it is never put where it would be sent. */
+export const withUnsent = ({ sending, mode, text, attachments, ...draft }: ConversationDraft): ConversationDraft => ({
   ...draft,
+  mode: sending?.mode === 'note' ? 'note' : mode,
   text: joined(sending?.text ?? '', text),
   attachments: [...(sending?.attachments ?? []), ...attachments],
   sending: undefined,

@@ -8,7 +8,7 @@ import {
 } from '../documents.generated.ts';
 import type { UserError } from '../ui/user-errors.tsx';
 import { useDraft } from './draft.ts';
-import { useDrafts } from './draft-store.tsx';
+import { useSendOnce } from './use-send-once.ts';
 
 type Failed = NonNullable<SendMessageMutation['sendMessage']>['userErrors'][number];
 type Current = Extract<Failed, { readonly __typename: 'ConflictError' }>['current'];
@@ -44,7 +44,7 @@ export function useSend(conversationId: string): Send {
   const [failure, setFailure] = useState<CombinedError>();
   const [blockedSend, setBlockedSend] = useState<BlockedSend>();
   const draft = useDraft();
-  const drafts = useDrafts();
+  const sendOnce = useSendOnce(conversationId);
   const isShown = useRef(true);
   const keepBack = useRef<() => void>(undefined);
   // Nobody is asked whose thread is not shown, or whose page goes: the message stays a draft.
@@ -59,18 +59,8 @@ export function useSend(conversationId: string): Send {
     };
   }, []);
 
-  /** With a key that is kept until the gateway answers: a message whose answer was lost is not sent twice, even after a reload. */
-  const sendOnce = async (input: SendMessageInput) => {
-    const text = JSON.stringify(input);
-    const { [text]: idempotencyKey = crypto.randomUUID() } = drafts.of(conversationId).unanswered;
-    drafts.change(conversationId, ({ unanswered }) => ({ unanswered: { ...unanswered, [text]: idempotencyKey } }));
-    const result = await mutate({ input: { ...input, idempotencyKey } });
-    if (result.data?.sendMessage)
-      drafts.change(conversationId, ({ unanswered: { [text]: _answered, ...unanswered } }) => ({ unanswered }));
-    return result;
-  };
   const attempt = async (input: SendMessageInput): Promise<boolean> => {
-    const { data, error } = await sendOnce(input);
+    const { data, error } = await sendOnce(input, keyed => mutate({ input: keyed }), 'sendMessage');
     const found = data?.sendMessage?.userErrors ?? [];
     const answer = found.map(otherAnswer).find(each => each !== undefined);
     setErrors(answer ? [] : found);
