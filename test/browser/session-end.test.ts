@@ -156,6 +156,14 @@ test('signing out revokes the token that a link gave to the browser, also of who
   expect(await isAccepted(typed)).toBe(true);
 });
 
+const account = (page: Page, name: string) => page.getByRole('button', { name: `Your account: ${name}` });
+
+async function actAs(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: 'Your account' }).click();
+  await page.getByRole('menuitemradio', { name }).click();
+  await account(page, name).waitFor();
+}
+
 test('two tabs act as different people, also after a reload', async () => {
   for (const name of ['Yara', 'Zoe']) {
     const input = { name, email: `${name.toLowerCase()}@example.com`, role: 'AGENT' };
@@ -163,12 +171,6 @@ test('two tabs act as different people, also after a reload', async () => {
   }
   const { page: first } = await openDashboard(browser, gateway.url, gateway.tenant.token);
   const second = await first.context().newPage();
-  const account = (page: Page, name: string) => page.getByRole('button', { name: `Your account: ${name}` });
-  const actAs = async (page: Page, name: string): Promise<void> => {
-    await page.getByRole('button', { name: 'Your account' }).click();
-    await page.getByRole('menuitemradio', { name }).click();
-    await account(page, name).waitFor();
-  };
   await actAs(first, 'Yara');
   await second.goto(gateway.url);
   await account(second, 'Yara').waitFor();
@@ -177,4 +179,24 @@ test('two tabs act as different people, also after a reload', async () => {
   await account(first, 'Yara').waitFor();
   await second.reload();
   await account(second, 'Zoe').waitFor();
+});
+
+test('the end of a removed person leaves other tabs of the browser signed in, also after a reload', async () => {
+  const ids = await Promise.all(
+    ['Adam', 'Berta'].map(async name => {
+      const input = { name, email: `${name.toLowerCase()}@example.com`, role: 'AGENT' };
+      return payloadOf(await gateway.mutate('createStaffMember', input, 'staffMember { id }')).staffMember.id;
+    }),
+  );
+  const { page: staying } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  const removed = await staying.context().newPage();
+  await actAs(staying, 'Adam');
+  await removed.goto(gateway.url);
+  await actAs(removed, 'Berta');
+  await gateway.mutate('deleteStaffMember', { id: ids[1] }, 'deletedId');
+  await signIn(removed).waitFor();
+  await expect.poll(() => stored(removed)).toContain(ids[0]);
+  await account(staying, 'Adam').waitFor();
+  await staying.reload();
+  await account(staying, 'Adam').waitFor();
 });

@@ -17,7 +17,8 @@ import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
 import {
   forgetSession,
-  onForgotten,
+  giveUpSession,
+  onOtherTabs,
   openClient,
   redeemLink,
   revokeOwnToken,
@@ -80,7 +81,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         },
         (error: unknown) => {
           // Where the gateway only cannot serve, the session is still good: a token of a link is shown nowhere else.
-          if (isCurrent && isRefusal(error)) storeSession(undefined);
+          if (isCurrent && isRefusal(error)) giveUpSession(state.session);
           proceed({ step: 'signed-out', problem: faultOf(error) });
         },
       );
@@ -106,7 +107,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     history.replaceState(null, '', '/');
     setState({ step: 'signed-out' });
   }, []);
-  useEffect(() => onForgotten(() => leave(opened?.client)), [leave, opened]);
+  useEffect(
+    () =>
+      onOtherTabs({
+        onForgotten: () => leave(opened?.client),
+        onGivenUp: () => session && storeSession(session),
+      }),
+    [leave, opened, session],
+  );
   // The gateway no longer accepts the session: asks once more, and shows nothing of the account meanwhile.
   const reopenedAt = useRef(Number.NEGATIVE_INFINITY);
   const reopen = useCallback(() => {

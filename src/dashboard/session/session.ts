@@ -52,10 +52,21 @@ function read(storage: Storage): Session | undefined {
 }
 
 /** New tabs begin with the session that was stored last. */
-export function storeSession(session: Session | undefined): void {
+export function storeSession(session: Session): void {
+  for (const storage of [localStorage, sessionStorage]) storage.setItem(KEY, JSON.stringify(session));
+}
+
+/** A session that was given up: `null` in JSON. Not removed, which signs out other tabs. */
+const GIVEN_UP = 'null';
+
+/**
+ * Forgets a session that the gateway refuses. Other tabs may act as somebody else, or with another token: they learn by themselves what
+ * the gateway refuses to them.
+ */
+export function giveUpSession({ token, staffId }: Session): void {
   for (const storage of [localStorage, sessionStorage]) {
-    if (session) storage.setItem(KEY, JSON.stringify(session));
-    else storage.removeItem(KEY);
+    const stored = read(storage);
+    if (stored?.token === token && stored.staffId === staffId) storage.setItem(KEY, GIVEN_UP);
   }
 }
 
@@ -69,10 +80,18 @@ export function forgetSession(): void {
     for (const key of Object.keys(storage)) if (key.startsWith('parley.') && !KEPT.has(key)) storage.removeItem(key);
 }
 
-/** @returns stops to listen for another tab that signs this browser out */
-export function onForgotten(run: () => void): () => void {
+interface OtherTabs {
+  /** Another tab signs this browser out. */
+  onForgotten(): void;
+  /** Another tab had to give up the session with which new tabs begin. */
+  onGivenUp(): void;
+}
+
+/** @returns stops to listen to other tabs */
+export function onOtherTabs({ onForgotten, onGivenUp }: OtherTabs): () => void {
   const listen = ({ key, newValue }: StorageEvent): void => {
-    if ((key === KEY || key === null) && newValue === null) run();
+    if ((key === KEY || key === null) && newValue === null) onForgotten();
+    if (key === KEY && newValue === GIVEN_UP) onGivenUp();
   };
   window.addEventListener('storage', listen);
   return () => window.removeEventListener('storage', listen);
