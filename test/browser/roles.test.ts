@@ -148,6 +148,24 @@ test.each([
   expect(faults).toEqual([]);
 });
 
+test('an open page has the role that its reader is given, with what is being written', async () => {
+  const staffId = await addStaff('Changing', 'AGENT');
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token, { staffId });
+  const links = page.getByRole('navigation', { name: 'Pages' }).getByRole('link');
+  const become = (role: string) => gateway.mutate('updateStaffMember', { id: staffId, role }, 'staffMember { id }');
+  await page.getByRole('list', { name: 'Conversations' }).getByText('Vera').click();
+  const composer = page.getByLabel('Message', { exact: true });
+  await composer.fill('Half a sen');
+  await become('VIEWER');
+  await expect.poll(() => composer.count()).toBe(0);
+  expect(await page.getByRole('button', { name: 'Assign' }).count()).toBe(0);
+  await become('ADMIN');
+  // A wider role ends no session: this stands for the end of its quarter of an hour.
+  await gateway.mutate('revokeStaffSessions', { id: staffId }, 'staffMember { id }');
+  await links.getByText('Webhooks').waitFor();
+  expect(await composer.inputValue()).toBe('Half a sen');
+});
+
 test('an admin adds a person, changes the role, ends the sessions and removes the person', async () => {
   const staffId = await addStaff('Ada', 'ADMIN');
   const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token, { path: '/staff', staffId });

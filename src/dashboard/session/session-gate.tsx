@@ -57,6 +57,13 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }, [faultText]);
   const [state, setState] = useState<State>(firstState);
   const [isConnected, setConnected] = useState(true);
+  const takeViewer = useCallback((client: ParleyClient, viewer: Opened['viewer']) => {
+    setState(before =>
+      before.step === 'open' && before.opened.client === client
+        ? { ...before, opened: { ...before.opened, viewer } }
+        : before,
+    );
+  }, []);
 
   useEffect(() => {
     let isCurrent = true;
@@ -74,7 +81,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         },
       );
     if (state.step === 'opening')
-      open(state.session, up => setConnected(up === 'connected')).then(
+      open(state.session, up => setConnected(up === 'connected'), takeViewer).then(
         opened => {
           if (isCurrent) storeSession(state.session);
           proceed({ step: 'open', session: state.session, opened });
@@ -88,7 +95,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     return () => {
       isCurrent = false;
     };
-  }, [state]);
+  }, [state, takeViewer]);
 
   const session = state.step === 'open' ? state.session : undefined;
   const actAs = useCallback(
@@ -100,6 +107,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     [session],
   );
   const opened = state.step === 'open' ? state.opened : undefined;
+  const client = opened?.client;
   const leave = useCallback((client: ParleyClient | undefined) => {
     forgetSession();
     void client?.close();
@@ -110,10 +118,10 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   useEffect(
     () =>
       onOtherTabs({
-        onForgotten: () => leave(opened?.client),
+        onForgotten: () => leave(client),
         onGivenUp: () => session && storeSession(session),
       }),
-    [leave, opened, session],
+    [leave, client, session],
   );
   // The gateway no longer accepts the session: asks once more, and shows nothing of the account meanwhile.
   const reopenedAt = useRef(Number.NEGATIVE_INFINITY);
@@ -140,10 +148,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   // In the language of the moment: the client and its cache outlive a change of it.
   const graphql = useMemo(
     () =>
-      opened
-        ? createGraphql(opened.client, { textOf: fault => wording.current(fault), onUnauthorized: reopen })
-        : undefined,
-    [opened, reopen],
+      client ? createGraphql(client, { textOf: fault => wording.current(fault), onUnauthorized: reopen }) : undefined,
+    [client, reopen],
   );
 
   if (account && graphql && opened)
@@ -164,10 +170,22 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   return <div className="page-loading" aria-busy="true" />;
 }
 
-async function open(session: Session, onConnection: (state: 'connected' | 'closed') => void): Promise<Opened> {
-  const client = openClient(session, onConnection);
-  const { viewer } = await client.query(ViewerDocument, {});
-  if (!viewer) throw new ParleyError([]);
+/** @param onViewer called with who acts from then on: their role may have changed */
+async function open(
+  session: Session,
+  onConnection: (state: 'connected' | 'closed') => void,
+  onViewer: (client: ParleyClient, viewer: Opened['viewer']) => void,
+): Promise<Opened> {
+  const client = openClient(session, {
+    onConnection,
+    // Where it fails, the next renewal asks again.
+    onRenewed: () =>
+      void viewerOf(client).then(
+        viewer => onViewer(client, viewer),
+        () => undefined,
+      ),
+  });
+  const viewer = await viewerOf(client);
   const may = (scope: Scope): boolean => viewer.scopes.includes(scope);
   const [name, staff, channels] = await Promise.all([
     may('ACCOUNT_READ') ? client.query(AccountNameDocument, {}) : undefined,
@@ -185,6 +203,12 @@ async function open(session: Session, onConnection: (state: 'connected' | 'close
       (channels?.channels?.nodes.some(({ isSandbox }) => isSandbox) ?? false) &&
       (await createEmulator(session.token).isThere()),
   };
+}
+
+async function viewerOf(client: ParleyClient): Promise<Opened['viewer']> {
+  const { viewer } = await client.query(ViewerDocument, {});
+  if (!viewer) throw new ParleyError([]);
+  return viewer;
 }
 
 const faultOf = (error: unknown): Fault =>

@@ -105,13 +105,27 @@ export async function revokeOwnToken({ token, isOwn = false }: Session): Promise
   if (viewer) await client.mutate(RevokeDashboardTokenDocument, { input: { id: viewer.token.id } });
 }
 
+interface ClientListener {
+  onConnection(state: 'connected' | 'closed'): void;
+  /** A staff session was replaced by another one, which may have the scopes of another role. */
+  onRenewed(): void;
+}
+
 /** Opens a client for a session. A staff session is renewed with the token that it comes from. */
-export function openClient(session: Session, onConnection?: (state: 'connected' | 'closed') => void): ParleyClient {
-  const { token, staffId } = session;
-  const options = { ...OPTIONS, ...(onConnection && { onConnection }) };
+export function openClient({ token, staffId }: Session, { onConnection, onRenewed }: ClientListener): ParleyClient {
+  const options = { ...OPTIONS, onConnection };
   if (staffId === undefined) return createClient({ ...options, token });
   const owner = createClient({ ...OPTIONS, token });
-  return createClient({ ...options, token: () => staffSession(owner, staffId) });
+  let isFirst = true;
+  return createClient({
+    ...options,
+    token: async () => {
+      const session = await staffSession(owner, staffId);
+      if (!isFirst) onRenewed();
+      isFirst = false;
+      return session;
+    },
+  });
 }
 
 async function staffSession(owner: ParleyClient, staffId: string): Promise<Token> {
