@@ -68,6 +68,33 @@ test('a sign-in link signs one browser in: its token is gone from the address, a
   await second.page.getByRole('alert').waitFor();
 });
 
+test('a sign-in link of another account asks before it replaces a session, and one of the same account does not', async () => {
+  const other = await gateway.addTenant();
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  const inbox = page.getByRole('link', { name: 'Inbox' });
+  const open = async (link: string): Promise<void> => {
+    await inbox.waitFor();
+    await page.goto('about:blank');
+    await page.goto(`${gateway.url}/#sign-in=${link}`);
+  };
+  const stored = () => page.evaluate(() => localStorage.getItem('parley.session') ?? '');
+  const link = await gateway.addToken(other, {});
+  await open(link);
+  await page.getByRole('heading', { name: 'Change the account?' }).waitFor();
+  expect(await stored()).toContain(gateway.tenant.token);
+  await page.getByRole('button', { name: 'Stay with' }).click();
+  await inbox.waitFor();
+  expect(await stored()).toContain(gateway.tenant.token);
+  await open(link);
+  await page.getByRole('button', { name: 'Change to' }).click();
+  await inbox.waitFor();
+  await expect.poll(stored).not.toContain(gateway.tenant.token);
+  const before = await stored();
+  await open(await gateway.addToken(other, {}));
+  await inbox.waitFor();
+  await expect.poll(stored).not.toBe(before);
+});
+
 test('what a session may not do is not offered', async () => {
   const scopes = ['conversations:read', 'messages:read', 'contacts:read', 'channels:read'];
   gateway.emulator.inbound({ from: '+14155550177', text: 'Hello', profileName: 'Vera' });

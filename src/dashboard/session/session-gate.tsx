@@ -15,7 +15,10 @@ import type { Fault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
+import { LinkQuestion } from './link-question.tsx';
 import {
+  type AccountChange,
+  accountChange,
   forgetSession,
   giveUpSession,
   onOtherTabs,
@@ -32,6 +35,8 @@ import { SignIn } from './sign-in.tsx';
 type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'tenant' | 'staff' | 'hasEmulator'>;
 type State =
   | { readonly step: 'opening'; readonly session: Session }
+  | { readonly step: 'comparing'; readonly linkToken: string; readonly session: Session }
+  | { readonly step: 'asking'; readonly linkToken: string; readonly session: Session; readonly change: AccountChange }
   | { readonly step: 'redeeming'; readonly linkToken: string }
   | { readonly step: 'signed-out'; readonly problem?: Fault; readonly isLinkUsed?: boolean }
   | { readonly step: 'open'; readonly session: Session; readonly opened: Opened };
@@ -43,8 +48,9 @@ const REOPEN_EVERY_MS = 60_000;
 const linkToken = takeLinkToken();
 
 function firstState(): State {
-  if (linkToken !== undefined) return { step: 'redeeming', linkToken };
   const session = storedSession();
+  if (linkToken !== undefined)
+    return session ? { step: 'comparing', linkToken, session } : { step: 'redeeming', linkToken };
   return session ? { step: 'opening', session } : { step: 'signed-out' };
 }
 
@@ -70,6 +76,13 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     const proceed = (next: State): void => {
       if (isCurrent) setState(next);
     };
+    if (state.step === 'comparing') {
+      const { linkToken, session } = state;
+      accountChange(linkToken, session).then(
+        change => proceed(change ? { step: 'asking', linkToken, session, change } : { step: 'redeeming', linkToken }),
+        (error: unknown) => proceed({ step: 'signed-out', problem: faultOf(error) }),
+      );
+    }
     if (state.step === 'redeeming')
       redeemLink(state.linkToken).then(
         session => proceed({ step: 'opening', session }),
@@ -160,6 +173,16 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         </Provider>
       </AccountContext>
     );
+  if (state.step === 'asking') {
+    const { change, linkToken, session } = state;
+    return (
+      <LinkQuestion
+        change={change}
+        onAccept={() => setState({ step: 'redeeming', linkToken })}
+        onRefuse={() => setState({ step: 'opening', session })}
+      />
+    );
+  }
   if (state.step === 'signed-out')
     return (
       <SignIn

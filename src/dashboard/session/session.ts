@@ -1,7 +1,8 @@
 import { DOCUMENT_IDS } from 'virtual:documents';
 import { createClient, type ParleyClient, type Token } from '../../client/client.ts';
-import { unauthorized } from '../../client/token.ts';
+import { isRefusal, unauthorized } from '../../client/token.ts';
 import {
+  AccountNameDocument,
   CreateDashboardTokenDocument,
   CreateStaffSessionDocument,
   RevokeDashboardTokenDocument,
@@ -141,6 +142,42 @@ export function takeLinkToken(): string | undefined {
   const token = LINK.exec(location.hash)?.[1];
   if (token !== undefined) history.replaceState(null, '', location.pathname + location.search);
   return token;
+}
+
+/** Names of two accounts: the one to which a link leads, and the one that it would replace in this browser. */
+export interface AccountChange {
+  readonly next: string;
+  readonly present: string;
+}
+
+/**
+ * Tells whether a link would replace a session of another account: somebody else may have sent the link, to be given what is written.
+ * @returns undefined for the same account, or if the link was used or the session has ended
+ */
+export async function accountChange(linkToken: string, session: Session): Promise<AccountChange | undefined> {
+  const [next, present] = await Promise.all([linkToken, session.token].map(accountOf));
+  if (!next || !present || (next.tenant !== undefined && next.tenant === present.tenant)) return undefined;
+  return { next: next.name, present: present.name };
+}
+
+interface NamedAccount {
+  /** Undefined: the token may not read it. */
+  readonly tenant: string | undefined;
+  readonly name: string;
+}
+
+/** @returns undefined or null if the gateway refuses the token */
+async function accountOf(token: string): Promise<NamedAccount | null | undefined> {
+  const client = createClient({ ...OPTIONS, token });
+  try {
+    const { viewer } = await client.query(ViewerDocument, {});
+    if (!viewer?.scopes.includes('ACCOUNT_READ')) return viewer && { tenant: undefined, name: viewer.token.name };
+    const { account } = await client.query(AccountNameDocument, {});
+    return account && { tenant: account.subdomain, name: account.name };
+  } catch (error) {
+    if (isRefusal(error)) return undefined;
+    throw error;
+  }
 }
 
 /**
