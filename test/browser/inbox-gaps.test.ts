@@ -202,3 +202,14 @@ test('a message that arrives while its thread is being read is shown', async () 
   await logOf(page).getByText('Two', { exact: true }).waitFor();
   expect(faults).toEqual([]);
 });
+
+test('a search keeps the space before a word that is yet to be typed', async () => {
+  write(150, 'Find me');
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  const search = page.getByRole('searchbox');
+  await search.pressSequentially('Person ');
+  await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('Person');
+  await search.pressSequentially('150');
+  await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('Person 150');
+  await rowOf(page, 'Person 150').waitFor();
+});

@@ -115,9 +115,10 @@ function SearchBox({ value, onChange }: { readonly value: string; readonly onCha
   const [text, setText] = useState(value);
   const latest = useRef(onChange);
   latest.current = onChange;
-  useEffect(() => setText(value), [value]);
+  // What stands in the address lacks the space after the last word, which is not done yet.
+  useEffect(() => setText(before => (before.trim() === value ? before : value)), [value]);
   useEffect(() => {
-    if (text === value) return;
+    if (text.trim() === value) return;
     const timer = setTimeout(() => latest.current(text.trim()), SEARCH_AFTER_MS);
     return () => clearTimeout(timer);
   }, [text, value]);
