@@ -1,5 +1,6 @@
 import type { Browser, Page, Route, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
@@ -212,4 +213,15 @@ test('a search keeps the space before a word that is yet to be typed', async () 
   await search.pressSequentially('150');
   await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('Person 150');
   await rowOf(page, 'Person 150').waitFor();
+});
+
+test('the list is as wide as a small screen, however long the name of a colleague is', async () => {
+  const input = { name: 'Wolfeschlegelsteinhausenbergerdorff '.repeat(5), email: 'long@example.com', role: 'AGENT' };
+  expect(payloadOf(await gateway.mutate('createStaffMember', input, 'staffMember { id }')).userErrors).toEqual([]);
+  const viewport = { width: 320, height: 640 };
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token, { viewport });
+  await page.locator('option', { hasText: 'Wolfe' }).waitFor({ state: 'attached' });
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  const field = await page.getByRole('searchbox').boundingBox();
+  expect((field?.x ?? 0) + (field?.width ?? 0)).toBeLessThanOrEqual(320);
 });
