@@ -40,12 +40,16 @@ export function useDraftOf(conversationId: string, messages: readonly ThreadMess
   const [isWriting, setWriting] = useState(isAnswer(kept));
   const quote = useCallback((message: Quoted | undefined) => keep({ replyTo: message }), [keep]);
   const lastId = lastArrived(messages)?.id;
-  // A draft that was left knows what it knew then.
-  const known = useRef(kept.knownId);
-  const [, setSeen] = useState<string>();
-  if (!isWriting || known.current === undefined) known.current = lastId;
-  const knownId = known.current;
-  useLayoutEffect(() => keep({ knownId: isWriting ? knownId : undefined }), [keep, isWriting, knownId]);
+  // A draft that was left knows what it knew then; what comes while nothing is written is known.
+  const [frozenId, freeze] = useState(kept.knownId);
+  const knownId = isWriting ? (frozenId ?? lastId) : lastId;
+  if (knownId !== frozenId) freeze(knownId);
+  // Of the present, for a send that began when less was known.
+  const known = useRef(knownId);
+  useLayoutEffect(() => {
+    known.current = knownId;
+    keep({ knownId: isWriting ? knownId : undefined });
+  }, [keep, isWriting, knownId]);
   const isMine = useIsMine();
   const missed = useMemo(
     () =>
@@ -63,7 +67,7 @@ export function useDraftOf(conversationId: string, messages: readonly ThreadMess
   );
   const know = useCallback((id: string) => {
     known.current = id;
-    setSeen(id);
+    freeze(id);
   }, []);
   return useMemo(
     () => ({ lastKnown: () => known.current, know, setWriting, missed: isWriting ? missed : [], replyTo, quote }),
