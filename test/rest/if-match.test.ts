@@ -59,6 +59,23 @@ it('a request that is repeated with its key gets its answer, though it has chang
   }
 });
 
+it('a key that another request has used does not let a deletion through whose precondition fails', async () => {
+  for (const [list, created, changed] of [
+    ['/contacts', { phone: newPhone() }, { city: 'Rome' }],
+    ['/groups', { name: 'Kept' }, { name: 'Kept on' }],
+  ] as const) {
+    const { data } = (await (await gateway.rest('POST', list, created)).json()) as { data: { id: number } };
+    const path = `${list}/${data.id}`;
+    const headers = {
+      'if-match': (await gateway.rest('GET', path)).headers.get('etag') ?? '',
+      'idempotency-key': `session ${path}`,
+    };
+    expect((await gateway.rest('PATCH', path, changed, headers)).status).toBe(200);
+    expect((await gateway.rest('DELETE', path, undefined, headers)).status).toBe(412);
+    expect((await gateway.rest('GET', path)).status).toBe(200);
+  }
+});
+
 it('a change of a contact that still runs under the same key is a conflict, and no failed precondition', async () => {
   const { data } = (await (await gateway.rest('POST', '/contacts', { phone: newPhone() })).json()) as {
     data: { id: number };

@@ -164,16 +164,19 @@ async function withPrecondition(
     const { code, message, details } = restErrorOf(errors, current.names);
     throw new CodedError(code, message, details);
   }
+  const variables = plan.variables as { readonly input?: { readonly idempotencyKey?: unknown } };
+  const { input } = variables;
   const tags = request.headers['if-match'];
   const { etag } = cacheHeaders(current.respond(data));
   if (etag === undefined || !namesEtag(tags, etag)) {
-    if (idempotencyKey !== undefined && (await host.isUsedKey(caller, idempotencyKey))) return plan;
+    // Only a mutation that gets the key is sure to change nothing once it is used: a deletion does not get it.
+    const isKeyed = idempotencyKey !== undefined && input?.idempotencyKey === idempotencyKey;
+    if (isKeyed && (await host.isUsedKey(caller, idempotencyKey))) return plan;
     throw preconditionFailed();
   }
   // `*` holds for each state of the object.
   if (!readAt || tags?.trim() === '*') return plan;
-  const variables = plan.variables as { readonly input?: object };
-  return { ...plan, variables: { ...variables, input: { ...variables.input, unchangedSince: readAt(data) } } };
+  return { ...plan, variables: { ...variables, input: { ...input, unchangedSince: readAt(data) } } };
 }
 
 const preconditionFailed = (): CodedError =>
