@@ -75,6 +75,23 @@ describe('an answer', () => {
     }
   });
 
+  test.each([
+    ['gzip;q=0, *', 'br'],
+    ['*, gzip;q=0', 'br'],
+    ['x-gzip;q=0, *;q=0.5', 'br'],
+    ['br;q=0, *', 'gzip'],
+    ['gzip;q=0, br;q=0, *', undefined],
+    ['gzip, *;q=0', 'gzip'],
+    ['*;q=0', undefined],
+    ['*', 'gzip'],
+  ])(
+    'for Accept-Encoding: %s has the coding %s: the asterisk stands for those that are not named',
+    async (accepted, coding) => {
+      const { headers } = await call('GET', '/api/v2/contacts?per_page=20', { 'accept-encoding': accepted });
+      expect(headers['content-encoding']).toBe(coding);
+    },
+  );
+
   test('of less than 1 kB, and a stream of events, are not', async () => {
     const small = await call(
       'POST',
