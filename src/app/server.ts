@@ -304,10 +304,12 @@ function webhookRoutes(resources: Resources) {
       (_request, body, done) => done(null, body),
     );
 
-    app.get<{ Querystring: Record<string, string | undefined> }>('/webhook', async (request, reply) => {
+    app.get<{ Querystring: Record<string, unknown> }>('/webhook', async (request, reply) => {
       const { 'hub.mode': mode, 'hub.verify_token': token, 'hub.challenge': challenge } = request.query;
-      const known = mode === 'subscribe' && token !== undefined && (await isVerifyToken(resources, token));
-      return known ? reply.type('text/plain').send(challenge ?? '') : reply.code(403).send({ error: 'forbidden' });
+      const isAsked = mode === 'subscribe' && typeof challenge === 'string' && challenge !== '';
+      if (isAsked && typeof token === 'string' && (await isVerifyToken(resources, token)))
+        return reply.type('text/plain').send(challenge);
+      return reply.code(403).send({ error: 'forbidden' });
     });
 
     app.post<{ Body: Buffer | undefined }>('/webhook', { bodyLimit: WEBHOOK_BODY_LIMIT }, async (request, reply) => {

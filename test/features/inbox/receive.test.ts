@@ -58,6 +58,10 @@ test('the challenge is returned for the verify token of a channel, and rejected 
   const right = await ask('test-verify-token');
   expect([right.status, await right.text()]).toEqual([200, '1158201444']);
   expect((await ask('wrong')).status).toBe(403);
+  for (const query of ['', '&hub.challenge=', '&hub.challenge=1&hub.challenge=2']) {
+    const unasked = await fetch(`${hook()}?hub.mode=subscribe&hub.verify_token=test-verify-token${query}`);
+    expect([query, unasked.status]).toEqual([query, 403]);
+  }
 });
 
 test('a webhook with a missing or wrong signature, or a changed byte, is rejected and not stored', async () => {
