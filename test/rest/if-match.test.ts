@@ -107,6 +107,25 @@ it('a token that may not read the object is refused for that, whatever its If-Ma
   }
 });
 
+it('a token that may not change the object is refused for that, whatever its If-Match', async () => {
+  const { data } = (await (await gateway.rest('POST', '/groups', { name: 'Unwritten' })).json()) as {
+    data: { id: number };
+  };
+  const token = await gateway.addToken(gateway.tenant, { scopes: ['groups:read'] });
+  const headers = { authorization: `Bearer ${token}`, 'if-match': '"other"' };
+  for (const [method, body, scope] of [
+    ['PATCH', { name: 'Written' }, 'groups:write'],
+    ['DELETE', undefined, 'groups:delete'],
+  ] as const)
+    for (const id of [data.id, 999_999]) {
+      const refused = await gateway.rest(method, `/groups/${id}`, body, headers);
+      expect([refused.status, ((await refused.json()) as { error: object }).error]).toMatchObject([
+        403,
+        { code: 'INSUFFICIENT_SCOPE', details: { required: [scope], granted: ['groups:read'] } },
+      ]);
+    }
+});
+
 describe('every change of one object', () => {
   const BOT = { name: 'Bot', trigger: 'any', reply: { text: { text: 'Hello' } } };
   const HOOK = { url: 'https://shop.example/hooks', events: ['contact.*'] };

@@ -11,6 +11,7 @@ import { z } from 'zod';
 import { IS_NUMERIC } from '../../core/global-ids.ts';
 import { costOf } from '../runtime/cost.ts';
 import { isChange, type Route } from '../runtime/route.ts';
+import { scopesOf } from '../runtime/scopes.ts';
 import { operationOf, switchesOf } from '../runtime/sparse.ts';
 import { annotate, fieldsOf } from './annotations.ts';
 import type { Components } from './components.ts';
@@ -136,14 +137,6 @@ const DELETED = named('Deleted', z.object({ id: rowId('Id of the deleted object.
 
 /** The part of the interface that a path belongs to. */
 export const tagOf = (path: string): string => path.split('/')[1] ?? '';
-
-/** The scopes that the schema demands for a root field, all of them. */
-function scopesOf({ extensions }: GraphQLField<unknown, unknown>): readonly string[] {
-  const { authScopes } = (extensions['pothosOptions'] ?? {}) as {
-    readonly authScopes?: { readonly scope?: string | readonly string[] };
-  };
-  return [authScopes?.scope ?? []].flat();
-}
 
 /** Whether a root field takes an idempotency key, by itself or in its input. */
 const takesKey = ({ args }: GraphQLField<unknown, unknown>): boolean =>

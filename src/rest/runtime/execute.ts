@@ -1,6 +1,8 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { DocumentNode } from 'graphql';
 import { CodedError, type ErrorCode } from '../../core/errors.ts';
+import { requireScopes } from '../../core/principal.ts';
+import type { Scope } from '../../core/scopes.ts';
 import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller, Kernel } from '../../graphql/execution/kernel.ts';
 import { cacheHeaders, etagOf, namesEtag } from '../../http/etag.ts';
@@ -113,7 +115,7 @@ interface Exchange {
 export async function execute(
   host: RestHost,
   version: ApiVersion,
-  { route, operations }: Executable,
+  { route, operations, scopes }: Executable & { readonly scopes: readonly Scope[] },
   request: RestRequest,
   caller: Caller,
   read: Executable | undefined,
@@ -126,10 +128,12 @@ export async function execute(
   } catch (error) {
     throw await withOtherFaults(host, route, operations, call, caller, version.rows, error);
   }
-  const plan =
-    read && request.headers['if-match'] !== undefined
-      ? await withPrecondition(exchange, read, planned, caller)
-      : planned;
+  let plan = planned;
+  if (read && request.headers['if-match'] !== undefined) {
+    // A request that is refused anyway is refused for that (RFC 9110 §13.2.1).
+    if (caller.principal) requireScopes(caller.principal, scopes);
+    plan = await withPrecondition(exchange, read, planned, caller);
+  }
   const operation = operations.get(plan.document);
   if (!operation) throw new Error('The route planned a document that it does not list.');
   const context = host.kernel.createContext({ ...caller, wantsAnswer: true });

@@ -10,6 +10,7 @@ import { acceptForms, filesOf, readForm } from './form.ts';
 import type { RestHost } from './host.ts';
 import { restErrorOfThrown } from './rest-error.ts';
 import { isChange, type Route } from './route.ts';
+import { scopesOfDocument } from './scopes.ts';
 
 /** Registers a route table on a separate Fastify scope, with the version's bodies, and its errors for unknown paths and methods. */
 export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], version: ApiVersion): void {
@@ -38,7 +39,11 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
   const operationsOf = (route: Route) =>
     new Map(route.documents.map(document => [document, host.kernel.prepareTrusted(document)]));
   for (const route of routes) {
-    const operations = operationsOf(route);
+    const executable = {
+      route,
+      operations: operationsOf(route),
+      scopes: scopesOfDocument(route.documents[0], host.kernel.schema),
+    };
     const get = isChange(route)
       ? routes.find(({ method, path }) => method === 'GET' && path === route.path)
       : undefined;
@@ -49,7 +54,7 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         method: route.method,
         url: prefix + route.path,
         exposeHeadRoute: route.method === 'GET',
-        config: { upload: files.length > 0, points: costOfOperations([...operations.values()]) },
+        config: { upload: files.length > 0, points: costOfOperations([...executable.operations.values()]) },
         // Before the body is read, so that a request without a valid token costs no parsing.
         async onRequest(request, reply) {
           request.setDecorator<Caller>('caller', await version.authenticate(host, request, reply));
@@ -57,11 +62,7 @@ export function mount(app: FastifyInstance, host: RestHost, routes: readonly Rou
         async handler(request, reply) {
           const caller = callerOf(request) ?? { principal: undefined, requestId: request.id };
           if (files.length > 0 && request.isMultipart()) request.body = await readForm(request, host, caller, files);
-          return send(
-            reply,
-            await execute(host, version, { route, operations }, request, caller, read),
-            caller.requestId,
-          );
+          return send(reply, await execute(host, version, executable, request, caller, read), caller.requestId);
         },
       });
     };
