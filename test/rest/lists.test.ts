@@ -62,6 +62,13 @@ describe('a list', () => {
     });
   });
 
+  it('links to other pages with all of a text that has question marks', async () => {
+    for (const path of ['/contacts?q=who?&per_page=1', '/contacts?per_page=1&q=a?b?c']) {
+      const { body } = await rest('GET', path);
+      expect(body.links.first).toBe(`${gateway.url}/api/v2${path}&page=1`);
+    }
+  });
+
   it('has 15 rows a page, newest first, by default', async () => {
     const { body } = await rest('GET', '/contacts');
     expect(body.meta.pagination).toEqual({ current_page: 1, per_page: 15, total: 7, last_page: 1, from: 1, to: 7 });

@@ -69,7 +69,9 @@ export class Call {
 
   /** The absolute address of another page of this list, with all other parameters as they were sent. */
   pageUrl(page: number): string {
-    const [, search = ''] = this.request.url.split('?', 2);
+    const { url } = this.request;
+    // A query may contain further question marks (RFC 3986 §3.4).
+    const search = url.includes('?') ? url.slice(url.indexOf('?') + 1) : '';
     const others = search.split('&').filter(parameter => parameter !== '' && !/^page(=|$)/.test(parameter));
     return `${this.listUrl}?${[...others, `page=${page}`].join('&')}`;
   }
