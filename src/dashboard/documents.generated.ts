@@ -2977,8 +2977,8 @@ export type WebhookFormat =
 export type WebhookHeaderInput = {
   /** Name of the header. Headers set by the gateway are refused (`webhook-…`, `content-type`, `host`, …). */
   readonly name: string;
-  /** Value in printable ASCII, at most 2000 characters; stored encrypted. */
-  readonly value: string;
+  /** Value in printable ASCII, at most 2000 characters; stored encrypted. Without it, a change keeps the present value of this header. */
+  readonly value?: string | null | undefined;
 };
 
 type Fault_ConflictError_Fragment = { readonly code: ErrorCode, readonly message: string, readonly path: ReadonlyArray<string> };

@@ -155,6 +155,29 @@ describe('POST /webhooks', () => {
 });
 
 describe('/webhooks/{id}', () => {
+  it('keeps the values of headers that a change names alone, as an answer shows them', async () => {
+    const headers = { Authorization: 'Bearer kept', 'X-Shop': 'one' };
+    const { id, secret: _secret, ...row } = (await create({ url: fresh(), events: ['group.*'], headers })).body.data;
+    const change = (body: object) => rest('PATCH', `/webhooks/${id}`, body);
+    const sent = async () => {
+      await rest('POST', `/webhooks/${id}/test`);
+      const { authorization, 'x-shop': shop } = receiver.got.at(-1)?.headers ?? {};
+      return { authorization, shop };
+    };
+    expect(await change(row)).toMatchObject({ status: 200, body: { data: row } });
+    expect(await sent()).toEqual({ authorization: 'Bearer kept', shop: 'one' });
+    const mixed = [{ name: 'X-Shop', value: 'two' }, 'authorization'];
+    expect((await change({ headers: mixed })).body.data.headers).toEqual(['X-Shop', 'authorization']);
+    expect(await sent()).toEqual({ authorization: 'Bearer kept', shop: 'two' });
+    expect((await change({ headers: ['X-Shop'] })).body.data.headers).toEqual(['X-Shop']);
+    expect(await sent()).toEqual({ authorization: undefined, shop: 'two' });
+    const refused = [await change({ headers: ['X-Shop', 'X-New'] }), await create({ ...row, url: fresh() })];
+    expect(refused.map(({ status, body }) => [status, body.error.details])).toEqual([
+      [422, { headers: ['X-New has no value.'] }],
+      [422, { headers: ['Authorization has no value.', 'X-Shop has no value.'] }],
+    ]);
+  });
+
   it('is listed, updated and deleted', async () => {
     const { id } = (await create({ url: fresh(), events: ['group.*'] })).body.data;
     const url = fresh();

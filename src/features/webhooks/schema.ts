@@ -121,8 +121,8 @@ const HeaderInput = builder.inputType('WebhookHeaderInput', {
         'Name of the header. Headers set by the gateway are refused (`webhook-…`, `content-type`, `host`, …).',
     }),
     value: t.string({
-      required: true,
-      description: 'Value in printable ASCII, at most 2000 characters; stored encrypted.',
+      description:
+        'Value in printable ASCII, at most 2000 characters; stored encrypted. Without it, a change keeps the present value of this header.',
     }),
   }),
 });

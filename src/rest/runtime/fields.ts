@@ -152,25 +152,33 @@ export const texts = (keywords: Keywords = {}) =>
     .meta({ ...keywords })
     .nullish();
 
-/** Values by name: an object, or a list of objects with `name` and `value`. */
+/** Values by name: an object, or a list of objects with `name` and `value`, or of names alone, as our answers show them. */
 export const pairs = (keywords: Keywords = {}) =>
   z
     .preprocess(
       readPairs,
-      z.custom<{ name: string; value: string }[]>(Array.isArray, {
+      z.custom<{ name: string; value?: string }[]>(Array.isArray, {
         error: 'Must be an object with a text for each name.',
         abort: false,
       }),
     )
-    .meta({ type: 'object', additionalProperties: { type: 'string' }, ...keywords })
+    .meta({
+      anyOf: [
+        { type: 'object', additionalProperties: { type: 'string' } },
+        { type: 'array', items: { type: 'string' } },
+      ],
+      ...keywords,
+    })
     .nullish();
 
 function readPairs(value: unknown): unknown {
   const items = isObject(value) ? Object.entries(value).map(([name, text]) => ({ name, value: text })) : value;
   if (!Array.isArray(items)) return value;
   const isPair = (item: unknown): boolean =>
-    isObject(item) && typeof item['name'] === 'string' && typeof item['value'] === 'string';
-  return items.every(isPair) ? items.map(({ name, value: text }) => ({ name, value: text })) : 'not pairs';
+    typeof item === 'string' ||
+    (isObject(item) && typeof item['name'] === 'string' && typeof item['value'] === 'string');
+  if (!items.every(isPair)) return 'not pairs';
+  return items.map(item => (typeof item === 'string' ? { name: item } : { name: item.name, value: item.value }));
 }
 
 const readWhole = (value: unknown): unknown =>

@@ -92,7 +92,10 @@ const URL = { maxLength: 2_000 };
 
 const SETTINGS = {
   format: choice(FORMATS),
-  headers: pairs({ description: 'Additional headers of every delivery: values by name. They are stored encrypted.' }),
+  headers: pairs({
+    description:
+      'Additional headers of every delivery: values by name. They are stored encrypted. A change may name headers alone, in a list as answers have them, to keep their values.',
+  }),
   description: alias(text({ maxLength: 500 }), 'name'),
   enabled: alias(flag({ description: 'Whether events are delivered.' }), 'is_enabled', 'active', 'is_active'),
 };

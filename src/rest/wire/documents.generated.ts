@@ -2491,8 +2491,8 @@ export type WebhookFormatFilter = {
 export type WebhookHeaderInput = {
   /** Name of the header. Headers set by the gateway are refused (`webhook-…`, `content-type`, `host`, …). */
   readonly name: string;
-  /** Value in printable ASCII, at most 2000 characters; stored encrypted. */
-  readonly value: string;
+  /** Value in printable ASCII, at most 2000 characters; stored encrypted. Without it, a change keeps the present value of this header. */
+  readonly value?: string | null | undefined;
 };
 
 export type GetAccountQueryVariables = Exact<{ [key: string]: never; }>;

@@ -1,9 +1,15 @@
-import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
+import { type FieldCode, FieldErrorList } from '../../../core/errors.ts';
 
 /** A custom header of an endpoint's requests. */
 export interface CustomHeader {
   readonly name: string;
   readonly value: string;
+}
+
+/** A header as an input has it. Without a value, a change keeps the present one. */
+export interface GivenHeader {
+  readonly name: string;
+  readonly value?: string | null | undefined;
 }
 
 const MAX_HEADERS = 20;
@@ -36,8 +42,12 @@ const RESERVED_PREFIXES = ['webhook-', 'x-webhook-', 'proxy-'];
 const isReserved = (name: string): boolean =>
   RESERVED.has(name) || RESERVED_PREFIXES.some(prefix => name.startsWith(prefix));
 
-/** Checks the headers of an endpoint; faults go to `errors` under `headers`. @returns them with trimmed values */
-export function parseHeaders(headers: readonly CustomHeader[], errors: FieldErrorList): CustomHeader[] {
+/**
+ * Checks the headers of an endpoint; faults go to `errors` under `headers`.
+ * @param partial for a change: a header may have no value
+ * @returns them with trimmed values
+ */
+export function parseHeaders(headers: readonly GivenHeader[], errors: FieldErrorList, partial: boolean): GivenHeader[] {
   const seen = new Set<string>();
   const fault = (message: string, code?: FieldCode): void => errors.add('headers', message, code);
   if (headers.length > MAX_HEADERS) fault(`There may be at most ${MAX_HEADERS}.`, 'TOO_MANY');
@@ -47,10 +57,34 @@ export function parseHeaders(headers: readonly CustomHeader[], errors: FieldErro
     if (!NAME.test(name) || name.length > MAX_NAME) fault(`"${shown}" is not the name of a header.`);
     else if (isReserved(lower)) fault(`${shown} is set by the gateway.`);
     else if (seen.has(lower)) fault(`${shown} is there twice.`, 'TAKEN');
+    seen.add(lower);
+    if (value == null) {
+      if (!partial) fault(`${shown} has no value.`, 'REQUIRED');
+      return { name };
+    }
     if (!VALUE.test(value)) fault(`The value of ${shown} may hold printable ASCII characters alone.`);
     else if (value.length > MAX_VALUE)
       fault(`The value of ${shown} may have at most ${MAX_VALUE} characters.`, 'TOO_LONG');
-    seen.add(lower);
     return { name, value: value.trim() };
   });
+}
+
+/** Whether headers are the present ones, in any order and case, without a new value. */
+export const keepsHeaders = (headers: readonly GivenHeader[], present: readonly string[]): boolean => {
+  const names = new Set(present.map(name => name.toLowerCase()));
+  return (
+    headers.length === names.size && headers.every(({ name, value }) => value == null && names.has(name.toLowerCase()))
+  );
+};
+
+/** Gives headers without a value the present one. @throws VALIDATION_ERROR on `headers` where there is none */
+export function withValues(headers: readonly GivenHeader[], present: readonly CustomHeader[]): CustomHeader[] {
+  const values = new Map(present.map(({ name, value }) => [name.toLowerCase(), value]));
+  const errors = new FieldErrorList();
+  const complete = headers.map(({ name, value = values.get(name.toLowerCase()) }) => {
+    if (value == null) errors.add('headers', `${name} has no value.`, 'REQUIRED');
+    return { name, value: value ?? '' };
+  });
+  errors.throwIfAny();
+  return complete;
 }

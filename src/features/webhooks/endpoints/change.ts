@@ -8,6 +8,7 @@ import { HOUR } from '../../../platform/clock.ts';
 import { differs } from '../../../platform/differs.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
+import { keepsHeaders, withValues } from '../delivery/headers.ts';
 import { signalChange } from '../delivery/lane.ts';
 import { newSecret } from '../delivery/signature.ts';
 import { urlRules } from './create.ts';
@@ -19,8 +20,8 @@ import {
   parseEndpoint,
   subscriptionOf,
 } from './endpoint.ts';
-import { deleteEndpoint, getEndpoints, lockEndpoint, replaceSecret, updateEndpoint } from './store.ts';
-import { sealHeaders } from './target.ts';
+import { deleteEndpoint, findHeaders, getEndpoints, lockEndpoint, replaceSecret, updateEndpoint } from './store.ts';
+import { openHeaders, sealHeaders } from './target.ts';
 
 /**
  * Updates the given fields; without a difference `updated_at` does not change. Enabling clears the reason for disabling and the
@@ -67,18 +68,21 @@ async function update(
   trx: Db,
   tenantId: number,
   id: number,
-  { headers, ...fields }: EndpointFields,
+  { headers: given, ...fields }: EndpointFields,
   since: Cursor,
 ): Promise<EndpointRow> {
   const before = await lockEndpoint(trx, tenantId, id);
   if (!before) throw notFound('WebhookEndpoint');
   requireScopes(callerOf({ principal }), scopesToRead([...before.events, ...(fields.events ?? [])]));
-  // Headers are sealed and therefore not compared.
+  const headers = given && !keepsHeaders(given, before.header_names) ? given : undefined;
+  // Values of headers are sealed and therefore not compared.
   if (!headers && !differs(before, fields)) return before;
+  const present = headers?.some(({ value }) => value === undefined) ? await findHeaders(trx, tenantId, id) : null;
+  const sealed = headers && sealHeaders(secrets, withValues(headers, openHeaders(secrets, present)));
   const values = {
     ...fields,
     subscription: subscriptionOf(fields.url ?? before.url, fields.events ?? before.events),
-    ...(headers && { header_names: headers.map(({ name }) => name), headers: sealHeaders(secrets, headers) }),
+    ...(headers && { header_names: headers.map(({ name }) => name), headers: sealed ?? null }),
   };
   if (fields.enabled === true && !before.enabled) await endRemaining(trx, tenantId, id);
   try {

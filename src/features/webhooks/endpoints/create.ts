@@ -6,6 +6,7 @@ import type { Db } from '../../../database/database.ts';
 import type { Cursor } from '../../../events/cursor.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once } from '../../tenancy/idempotency/once.ts';
+import { withValues } from '../delivery/headers.ts';
 import { newSecret } from '../delivery/signature.ts';
 import { endBacklog, endRemaining } from './end-backlog.ts';
 import {
@@ -103,7 +104,7 @@ async function findOrInsert(
     format,
     description,
     header_names: headers.map(({ name }) => name),
-    headers: sealHeaders(secrets, headers),
+    headers: sealHeaders(secrets, withValues(headers, [])),
   };
   const secret = newSecret();
   const endpoint = await insertEndpoint(trx, tenantId, values, secrets.seal(secret), enabled, since, nowIso);

@@ -2,7 +2,7 @@ import { type FieldCode, FieldErrorList } from '../../../core/errors.ts';
 import { isEventPattern } from '../../../core/events.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../../platform/text.ts';
-import { type CustomHeader, parseHeaders } from '../delivery/headers.ts';
+import { type GivenHeader, parseHeaders } from '../delivery/headers.ts';
 
 export const FORMATS = ['standard', 'n8n', 'legacy'] as const;
 export type WebhookFormat = (typeof FORMATS)[number];
@@ -73,7 +73,7 @@ export interface EndpointInput {
   readonly url?: string | null | undefined;
   readonly events?: readonly string[] | null | undefined;
   readonly format?: WebhookFormat | null | undefined;
-  readonly headers?: readonly CustomHeader[] | null | undefined;
+  readonly headers?: readonly GivenHeader[] | null | undefined;
   readonly description?: string | null | undefined;
   readonly isEnabled?: boolean | null | undefined;
 }
@@ -82,7 +82,7 @@ export interface EndpointFields {
   readonly url?: string;
   readonly events?: readonly string[];
   readonly format?: WebhookFormat;
-  readonly headers?: readonly CustomHeader[];
+  readonly headers?: readonly GivenHeader[];
   readonly description?: string | null;
   readonly enabled?: boolean;
 }
@@ -106,7 +106,7 @@ export function parseEndpoint(input: EndpointInput, rules: UrlRules, partial: bo
     ...((url != null || !partial) && { url: parseUrl(url ?? '', rules, errors) }),
     ...((events != null || !partial) && { events: parseEvents(events ?? [], errors) }),
     ...(format != null && { format }),
-    ...(headers !== undefined && { headers: parseHeaders(headers ?? [], errors) }),
+    ...(headers !== undefined && { headers: parseHeaders(headers ?? [], errors, partial) }),
     ...(description !== undefined && { description: parseDescription(description, errors) }),
     ...(isEnabled != null && { enabled: isEnabled }),
   };

@@ -92,6 +92,17 @@ export const lockEndpoint = (trx: Db, tenantId: number, id: number): Promise<End
     .$narrowType<Narrow>()
     .executeTakeFirst();
 
+/** The sealed headers of an endpoint. */
+export const findHeaders = async (trx: Db, tenantId: number, id: number): Promise<Buffer | null> =>
+  (
+    await trx
+      .selectFrom('webhook_endpoints')
+      .select('headers')
+      .where('tenant_id', '=', tenantId)
+      .where('id', '=', id)
+      .executeTakeFirst()
+  )?.headers ?? null;
+
 /**
  * Updates the given fields. Enabling a disabled endpoint clears its failures and the reason why it was disabled; it receives
  * events from `since` on.

@@ -26,14 +26,16 @@ export interface OpenTarget {
 export function openTarget(box: SecretBox, target: Target): OpenTarget {
   const { secret, previous_secret: previous, headers } = target;
   const keyOf = (sealed: Buffer): SigningKey => signingKey(box.open(sealed));
-  const custom = headers ? (JSON.parse(box.open(headers)) as CustomHeader[]) : [];
   return {
     target,
     url: new URL(target.url),
-    headers: Object.fromEntries(custom.map(({ name, value }) => [name.toLowerCase(), value])),
+    headers: Object.fromEntries(openHeaders(box, headers).map(({ name, value }) => [name.toLowerCase(), value])),
     keys: previous ? [keyOf(secret), keyOf(previous)] : [keyOf(secret)],
   };
 }
+
+export const openHeaders = (box: SecretBox, headers: Buffer | null): CustomHeader[] =>
+  headers ? (JSON.parse(box.open(headers)) as CustomHeader[]) : [];
 
 export const sealHeaders = (box: SecretBox, headers: readonly CustomHeader[]): Buffer | null =>
   headers.length > 0 ? box.seal(JSON.stringify(headers)) : null;

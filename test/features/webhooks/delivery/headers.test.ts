@@ -33,7 +33,7 @@ test('no custom header can replace a header of the gateway, in any case', () => 
   ];
   for (const name of names) {
     const errors = new FieldErrorList();
-    parseHeaders([{ name, value: 'x' }], errors);
+    parseHeaders([{ name, value: 'x' }], errors, false);
     expect([name, Object.keys(errors.fields)]).toEqual([name, ['headers']]);
   }
   const errors = new FieldErrorList();
@@ -41,11 +41,11 @@ test('no custom header can replace a header of the gateway, in any case', () => 
     { name: 'Authorization', value: ' Basic abc ' },
     { name: 'x-api-key', value: '' },
   ];
-  expect(parseHeaders(headers, errors)).toEqual([
+  expect(parseHeaders(headers, errors, false)).toEqual([
     { name: 'Authorization', value: 'Basic abc' },
     { name: 'x-api-key', value: '' },
   ]);
   expect(errors.isEmpty).toBe(true);
-  parseHeaders([...headers, { name: 'AUTHORIZATION', value: 'x' }], errors);
+  parseHeaders([...headers, { name: 'AUTHORIZATION', value: 'x' }], errors, false);
   expect(errors.fields['headers']).toEqual(['AUTHORIZATION is there twice.']);
 });
