@@ -100,22 +100,27 @@ export class CodedError extends GraphQLError {
   readonly details: Readonly<Record<string, unknown>> | undefined;
   /** Of a VALIDATION_ERROR: each fault with its code. `details` has the same messages by field. */
   readonly faults: readonly Fault[];
+  /** Of a NOT_FOUND: the field that names the object, if it is not `id`. */
+  readonly field: string | undefined;
 
   constructor(
     code: ErrorCode,
     message: string,
     details?: Readonly<Record<string, unknown>>,
     faults: readonly Fault[] = [],
+    field?: string,
   ) {
     super(message, { extensions: details ? { code, details } : { code } });
     this.code = code;
     this.details = details;
     this.faults = faults;
+    this.field = field;
   }
 }
 
 /** Uses the same message whether the row does not exist or belongs to another tenant. */
-export const notFound = (what: string): CodedError => new CodedError('NOT_FOUND', `${what} not found.`);
+export const notFound = (what: string, field?: string): CodedError =>
+  new CodedError('NOT_FOUND', `${what} not found.`, undefined, [], field);
 
 /** A VALIDATION_ERROR. @param code the code of each message */
 export function invalid(fields: FieldErrors, code: FieldCode = 'INVALID'): CodedError {

@@ -63,12 +63,12 @@ const CODES: Readonly<Record<UserErrorCode, string>> = {
 };
 
 /**
- * @param input of the mutation; a NOT_FOUND gets the path of its `id`
+ * @param input of the mutation; a NOT_FOUND that names no field gets the path of its `id`
  * @returns undefined for all other errors
  */
 export function userErrorsOf(error: unknown, input: object = {}): readonly UserErrorShape[] | undefined {
   if (!(error instanceof CodedError)) return undefined;
-  const { code, message, details = {}, faults } = error;
+  const { code, message, details = {}, faults, field } = error;
   if (faults.length > 0)
     return faults.map(fault => ({
       code: fault.code,
@@ -80,9 +80,9 @@ export function userErrorsOf(error: unknown, input: object = {}): readonly UserE
     return Object.entries(details).flatMap(([field, messages]) =>
       [messages].flat().map(text => ({ code: 'INVALID', message: String(text), path: field.split('.'), details: {} })),
     );
-  return isRefusal(code)
-    ? [{ code, message, path: code === 'NOT_FOUND' && 'id' in input ? ['id'] : [], details }]
-    : undefined;
+  if (!isRefusal(code)) return undefined;
+  const path = field?.split('.') ?? (code === 'NOT_FOUND' && 'id' in input ? ['id'] : []);
+  return [{ code, message, path, details }];
 }
 
 const isRefusal = (code: string): code is RefusalCode => (REFUSAL_CODES as readonly string[]).includes(code);

@@ -17,13 +17,15 @@ export const whyNotActive = (status: string, reason: string | null): string =>
 /**
  * Returns the channel if it exists and is active.
  * @param isNamed whether the caller named the channel; otherwise it is the default channel
+ * @param field by which the caller named it
  * @throws NOT_FOUND for a named channel that does not exist; MESSAGING_NOT_CONFIGURED otherwise
  */
 export function requireActiveChannel<Channel extends Pick<ChannelRow, 'status' | 'status_reason'>>(
   channel: Channel | undefined,
   isNamed: boolean,
+  field?: string,
 ): Channel {
-  if (!channel && isNamed) throw notFound('Channel');
+  if (!channel && isNamed) throw notFound('Channel', field);
   if (!channel)
     throw new CodedError('MESSAGING_NOT_CONFIGURED', 'No channel is connected: connect a business number first.');
   if (channel.status !== 'active')

@@ -54,7 +54,7 @@ export const faultsAt = (faults: readonly Fault[], path: readonly string[]): Use
 export function refusalAt(error: unknown, path: readonly string[]): UserErrorShape[] {
   const userErrors = userErrorsOf(error);
   if (!userErrors) throw error;
-  return userErrors.map(one => ({ ...one, path: one.code === 'NOT_FOUND' ? path : [...path, ...one.path] }));
+  return userErrors.map(one => ({ ...one, path: [...path, ...one.path] }));
 }
 
 /**

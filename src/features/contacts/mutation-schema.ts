@@ -12,9 +12,9 @@ import { changeContact, replaceContact } from './update.ts';
 export const ContactPayload = entityPayload('contact', Contact, 'The contact after the mutation.');
 
 /** @throws NOT_FOUND for text that is no id */
-export function contactId(context: Context, text: string): number {
+export function contactId(context: Context, text: string, field?: string): number {
   const id = lookupId(tenantOf(context), 'Contact', text);
-  if (id === undefined) throw notFound('Contact');
+  if (id === undefined) throw notFound('Contact', field);
   return id;
 }
 

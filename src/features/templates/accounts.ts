@@ -13,7 +13,7 @@ export async function requireAccounts(db: Db, tenantId: number, which: number | 
   const accounts = await listAccounts(db, tenantId, which);
   const active = accounts.filter(({ status }) => status === 'active');
   if (active.length > 0) return active;
-  return [requireActiveChannel(accounts[0], typeof which === 'number')];
+  return [requireActiveChannel(accounts[0], typeof which === 'number', 'channelId')];
 }
 
 /** The business account of a channel; undefined: of the default channel. @throws like `requireAccounts` */

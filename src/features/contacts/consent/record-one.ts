@@ -42,7 +42,7 @@ export async function recordContactConsent(context: Context, input: ConsentInput
   const entry = await once<ConsentRow>(context, keyed, {
     run: async trx => {
       const contact = (await findContacts(trx, tenantId, [input.contactId])).get(input.contactId);
-      if (!contact) throw notFound('Contact');
+      if (!contact) throw notFound('Contact', 'contactId');
       const { category, state, source } = input;
       const wanted = { contactId: contact.id, category, state, source, evidence, occurredAt };
       await recordConsent(trx, tenantId, [{ ...wanted, author: authorOf(context) }]);

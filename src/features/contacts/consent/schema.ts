@@ -124,6 +124,9 @@ mutation('recordConsent', {
   }),
   payload: entityPayload('consentEntry', ConsentEntry, 'The entry that was recorded.'),
   resolve: async (input, context) => ({
-    consentEntry: await recordContactConsent(context, { ...input, contactId: contactId(context, input.contactId) }),
+    consentEntry: await recordContactConsent(context, {
+      ...input,
+      contactId: contactId(context, input.contactId, 'contactId'),
+    }),
   }),
 });

@@ -36,7 +36,7 @@ export async function changeMembers(
       contactIds.length === 0 ? 'REQUIRED' : 'TOO_MANY',
     );
   const orNotFound = (group: LabelRow | undefined): LabelRow => {
-    if (!group) throw notFound('Group');
+    if (!group) throw notFound('Group', 'groupId');
     return group;
   };
   return once<MembersChange>(

@@ -114,9 +114,9 @@ function defineLabel(kind: LabelKind) {
 }
 
 /** @throws NOT_FOUND for text that is no id */
-function labelId(context: Context, kind: LabelKind, text: string): number {
+function labelId(context: Context, kind: LabelKind, text: string, field?: string): number {
   const id = lookupId(tenantOf(context), LABELS[kind].type, text);
-  if (id === undefined) throw notFound(LABELS[kind].name);
+  if (id === undefined) throw notFound(LABELS[kind].name, field);
   return id;
 }
 
@@ -169,7 +169,7 @@ function defineMembersMutation(action: 'add' | 'remove', name: string, descripti
     payload: GroupMembersPayload,
     resolve: ({ groupId, contactIds, idempotencyKey }, context) =>
       changeMembers(context, action, {
-        groupId: labelId(context, 'group', groupId),
+        groupId: labelId(context, 'group', groupId, 'groupId'),
         contactIds: contactIds.map(id => inputId(tenantOf(context), 'Contact', String(id), 'contactIds')),
         idempotencyKey,
       }),

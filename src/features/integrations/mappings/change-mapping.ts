@@ -25,7 +25,7 @@ export function createMapping(
     {
       async run(trx) {
         const found = await lockIntegration(trx, tenantId, integrationId);
-        if (!found) throw notFound('Integration');
+        if (!found) throw notFound('Integration', 'integrationId');
         if (found.mappings >= MAX_MAPPINGS)
           throw invalid({ integrationId: [`An integration has at most ${MAX_MAPPINGS} mappings.`] }, 'TOO_MANY');
         const errors = new FieldErrorList();

@@ -63,7 +63,7 @@ export async function addresseeOf(context: Context, prepared: PreparedSend, foun
       mayBeOptedOut,
     };
   }
-  if ('contactId' in recipient) throw notFound('Contact');
+  if ('contactId' in recipient) throw notFound('Contact', 'to');
   refuseErased(content, found, mayBeOptedOut);
   return newAddressee(context, recipient, input.contact ?? {});
 }

@@ -90,7 +90,7 @@ interface CheckedSend {
  */
 export async function checkSend(context: Context, prepared: PreparedSend, found: SendFacts): Promise<CheckedSend> {
   const { input, content, query } = prepared;
-  const { id: channelId } = requireActiveChannel(channelOf(found), query.channelId !== null);
+  const { id: channelId } = requireActiveChannel(channelOf(found), query.channelId !== null, 'channelId');
   const to = await addresseeOf(context, prepared, found);
   const { scheduledAt: when } = input;
   const place = found.contact

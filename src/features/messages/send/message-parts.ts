@@ -59,7 +59,7 @@ export async function resolveRecipient(
     }
     case 'contactId': {
       const contactId = lookupId(tenantId, 'Contact', to.value);
-      if (contactId === undefined) throw notFound('Contact');
+      if (contactId === undefined) throw notFound('Contact', 'to');
       return { to: { contactId } };
     }
     case 'conversationId': {

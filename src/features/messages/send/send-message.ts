@@ -80,8 +80,11 @@ const DELIVERY: ReadonlySet<string> = new Set([
 
 /** The error with the paths of the input of `sendMessage`. */
 function withPaths(error: unknown, input: Pick<SendMessageInput, 'to' | 'content' | 'replyToId'>): unknown {
-  if (!(error instanceof CodedError) || error.faults.length === 0) return error;
+  if (!(error instanceof CodedError)) return error;
   const [recipient, content] = [fieldOf(input.to), fieldOf(input.content)];
+  if (error.field === 'to' && recipient !== undefined)
+    return new CodedError(error.code, error.message, error.details, [], `to.${recipient}`);
+  if (error.faults.length === 0) return error;
   if (recipient === undefined || content === undefined) return error;
   const errors = new FieldErrorList();
   // A quoted message names its contact too.

@@ -15,7 +15,7 @@ export async function channelFor(
   tenantId: number,
   channelId: number | null,
 ): Promise<number> {
-  return requireActiveChannel(await findChannel(db.read, tenantId, channelId), channelId !== null).id;
+  return requireActiveChannel(await findChannel(db.read, tenantId, channelId), channelId !== null, 'channelId').id;
 }
 
 /** The credentials for media calls. @throws MESSAGING_NOT_CONFIGURED if the channel was deleted */
