@@ -54,6 +54,7 @@ describe('a repeated request with its key', () => {
     ['POST', '/statuses', () => ({ name: `Status ${freshKey()}` })],
     ['POST', '/contacts/batch', () => ({ contacts: [{ phone: newPhone() }, { phone: newPhone() }, { phone: 'x' }] })],
     ['POST', '/messages/text', () => ({ phone: newPhone(), message: 'Once' })],
+    ['POST', '/templates/sync', () => ({})],
   ] as const)('%s %s is done once', async (method, path, make) => {
     const [key, body] = [freshKey(), make()];
     const first = await rest(method, path, body, keyed(key));

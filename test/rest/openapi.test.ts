@@ -3,6 +3,7 @@ import { schema } from '../../src/app/schema.ts';
 import { SCOPES } from '../../src/core/scopes.ts';
 import { openApiOf } from '../../src/rest/openapi/document.ts';
 import { selectionOf } from '../../src/rest/openapi/schema.ts';
+import { Call, type RestRequest } from '../../src/rest/runtime/call.ts';
 import type { Route } from '../../src/rest/runtime/route.ts';
 import { API_V1, ROUTES_V1 } from '../../src/rest/v1/api.ts';
 import { API_V2, ROUTES_V2 } from '../../src/rest/v2/api.ts';
@@ -10,6 +11,7 @@ import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { Contract, compiler, openApi, resolved } from './contract.ts';
 
 const document = openApi();
+const UUID = '01890000-0000-7000-8000-000000000000';
 
 describe.each([
   ['v1', ROUTES_V1, API_V1, ['application/json']],
@@ -43,6 +45,26 @@ describe.each([
       expect([operationId, isList && /^(Returns|One)\b/.test(summary)]).toEqual([operationId, false]);
       expect([operationId, Object.hasOwn(api.tags, tags[0] ?? '')]).toEqual([operationId, true]);
       for (const scope of security[0]?.bearer ?? ['none']) expect(SCOPES).toContain(scope);
+    }
+  });
+
+  it('has Idempotency-Key for exactly the operations whose mutation gets it', () => {
+    const keyOf = (route: Route): boolean => {
+      const id = route.idKind === 'uuid' || route.idKind === 'message' ? UUID : '1';
+      const request = {
+        headers: { 'idempotency-key': 'the-key' },
+        query: {},
+        params: { id, delivery: UUID },
+        body: route.example,
+      };
+      const { variables } = route.plan(new Call(request as unknown as RestRequest), api.rows);
+      return JSON.stringify(variables).includes('the-key');
+    };
+    for (const route of routes) {
+      const path = route.path.replace(/:(\w+)/g, '{$1}');
+      const parameters = document.paths[path]?.[route.method.toLowerCase()]?.parameters ?? [];
+      const isDeclared = parameters.some(parameter => resolved(document, parameter)['name'] === 'Idempotency-Key');
+      expect([route.method, path, isDeclared]).toEqual([route.method, path, keyOf(route)]);
     }
   });
 

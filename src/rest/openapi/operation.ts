@@ -45,7 +45,8 @@ export function describeOperation(
   const { field } = selections.main;
   const rows = complete || route.withoutEnvelope ? { fields: [], includes: [] } : switchesOf(document);
   const scopes = scopesOf(field);
-  const keyed = takesKey(field);
+  // As in the contract: a deletion that is repeated finds nothing to delete.
+  const keyed = route.method !== 'DELETE' && takesKey(field);
   const resolve = (part: Derived): JsonSchema => {
     if (part.kind === 'sent') {
       const body = annotate(jsonSchemaOf(part.body), fieldsOf(schema.getType(part.input ?? '')));

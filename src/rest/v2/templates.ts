@@ -41,7 +41,9 @@ export const templateRoutes: readonly Route[] = [
     example: { channel_id: 1 },
     answer: selectionOf('result', { without: ['userErrors'] }),
     errors: ['NOT_FOUND', 'MESSAGING_NOT_CONFIGURED', 'CONFLICT', 'SERVICE_UNAVAILABLE'],
-    variables: ({ body: { channel_id } }) => ({ input: dropUndefined({ channelId: channel_id }) }),
+    variables: ({ call, body: { channel_id } }) => ({
+      input: dropUndefined({ channelId: channel_id, idempotencyKey: call.idempotencyKey }),
+    }),
     respond: ({ result: { created, updated, removed, unchanged, total } }) => ({
       message: 'Templates synchronised',
       data: { created, updated, removed, unchanged, total },
