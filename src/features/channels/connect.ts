@@ -6,7 +6,7 @@ import type { NumberHealth } from '../../network/health.ts';
 import { NetworkCallError, type PhoneNumberInfo } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
-import { beginTriesAnew } from '../messages/dispatch/outbox.sql.ts';
+import { resumeQueue } from '../messages/dispatch/resume.ts';
 import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { requestSync } from '../templates/sync/request-sync.ts';
 import type { ChannelRow } from './channel.ts';
@@ -127,7 +127,7 @@ export async function storeChannel(
     isSandbox: input.isSandbox,
   });
   if (!row) throw conflict('This number is connected to another tenant.');
-  await beginTriesAnew(trx, tenantId, row.id);
+  await resumeQueue(trx, tenantId, row.id);
   // Another channel of the same account may have the portfolio.
   const owner = portfolioId ?? (await knownPortfolio(trx, tenantId, row.waba_id));
   const changed = owner === undefined ? [] : await setPortfolio(trx, tenantId, row.waba_id, owner, clock.now());

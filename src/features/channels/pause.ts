@@ -2,7 +2,7 @@ import { conflict, notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
-import { beginTriesAnew } from '../messages/dispatch/outbox.sql.ts';
+import { resumeQueue } from '../messages/dispatch/resume.ts';
 import type { ChannelRow } from './channel.ts';
 import { getChannels, setChannelStatus } from './store.ts';
 
@@ -28,7 +28,7 @@ export async function setPaused(
 export async function writePaused(trx: Db, tenantId: number, id: number, reason: string | null): Promise<ChannelRow> {
   const row = await setChannelStatus(trx, tenantId, id, reason === null ? 'active' : 'paused', reason);
   if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
-  if (row && reason === null) await beginTriesAnew(trx, tenantId, id);
+  if (row && reason === null) await resumeQueue(trx, tenantId, id);
   const [channel] = row ? [row] : await getChannels(trx, tenantId, [id]);
   if (!channel) throw notFound('Channel');
   if (channel.status === 'disconnected' && reason === null)
