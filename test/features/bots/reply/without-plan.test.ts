@@ -54,15 +54,16 @@ test.each(ENDS)(
     expect(await statusOf(owner)).toEqual(['pending']);
     const name = `held_${owner.id}`;
     await query(
-      `create or replace function ${name}() returns trigger language plpgsql as $$ begin raise exception 'held'; end $$`,
+      `create or replace function ${name}() returns trigger language plpgsql as $$ begin raise exception '${name}'; end $$`,
     );
     await query(
       `create trigger ${name} before delete on bot_inbox for each row when (old.tenant_id = ${owner.id}) execute function ${name}()`,
     );
     await owner.hears(person, 'Are you there?');
-    await eventually(async () =>
-      expect(await query('select from bot_inbox where tenant_id = $1', [owner.id])).toHaveLength(1),
-    );
+    // A decision that has begun before the end is none without the right.
+    const { logs } = fixture.gateway;
+    await eventually(() => expect(logs.some(line => JSON.stringify(line).includes(name))).toBe(true));
+    expect(await query('select from bot_inbox where tenant_id = $1', [owner.id])).toHaveLength(1);
     await query(end, [owner.id]);
     await query(`drop trigger ${name} on bot_inbox`);
     await owner.settled();
