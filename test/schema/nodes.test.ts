@@ -40,6 +40,21 @@ describe('nodes', () => {
     ]);
   });
 
+  test('finds the same object for several fields of a request', async () => {
+    const id = encodeGlobalId(
+      'Contact',
+      gateway.tenant.id,
+      (await seedOf(gateway).contact({ phone: '+14155550802' })).id,
+    );
+    const query =
+      'query ($id: ID!) { one: node(id: $id) { __typename id } other: node(id: $id) { id } nodes(ids: [$id]) { id } }';
+    expect(dataOf(await gateway.graphql(query, { id }))).toEqual({
+      one: { __typename: 'Contact', id },
+      other: { id },
+      nodes: [{ id }],
+    });
+  });
+
   test('takes at most a hundred ids', async () => {
     const answer = await gateway.graphql(NODES, { ids: Array.from({ length: 101 }, (_, index) => `${index}`) });
     expect(codeOf(answer)).toBe('VALIDATION_ERROR');

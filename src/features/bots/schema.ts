@@ -70,7 +70,7 @@ builder.node(Bot, {
   interfaces: [Actor],
   id: { resolve: bot => bot.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('bots:read', getBots),
+  loadManyWithoutCache: nodesByNumber('bots:read', getBots),
   fields: t => ({
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the bot.' }),

@@ -90,7 +90,7 @@ builder.node(Campaign, {
   interfaces: [Actor],
   id: { resolve: campaign => campaign.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
+  loadManyWithoutCache: async (ids, context) => {
     if (!context.principal?.scopes.has('campaigns:read')) return ids.map(() => undefined);
     const rows = await getCampaigns(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
     return ids.map(id => rows.find(row => row.id === Number(id)));

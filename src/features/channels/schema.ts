@@ -27,7 +27,7 @@ builder.node(Channel, {
   description: 'A WhatsApp business phone number that sends and receives messages.',
   id: { resolve: channel => channel.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('channels:read', getChannels),
+  loadManyWithoutCache: nodesByNumber('channels:read', getChannels),
   fields: t => ({
     databaseId: databaseId(t),
     name: t.exposeString('name', { description: 'Display name of the channel.' }),

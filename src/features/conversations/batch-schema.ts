@@ -27,7 +27,7 @@ builder.node(ConversationJob, {
   description: `An update of more than ${MAX_CONVERSATIONS} conversations in the background. It is kept for 30 days.`,
   id: { resolve: job => job.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('conversations:read', getJobs),
+  loadManyWithoutCache: nodesByNumber('conversations:read', getJobs),
   fields: t => ({
     databaseId: databaseId(t),
     matchedCount: t.exposeInt('matched_count', { description: 'Conversations that matched when it was accepted.' }),

@@ -26,7 +26,7 @@ builder.node(GroupChat, {
   interfaces: [Thread],
   id: { resolve: groupChat => groupChat.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('conversations:read', getGroupChats),
+  loadManyWithoutCache: nodesByNumber('conversations:read', getGroupChats),
   fields: t => ({
     databaseId: databaseId(t),
     subject: t.exposeString('subject', { description: 'Subject; empty if the network has not reported it.' }),

@@ -46,7 +46,7 @@ builder.node(Conversation, {
   interfaces: [Thread],
   id: { resolve: conversation => conversation.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('conversations:read', getConversations, currentIds),
+  loadManyWithoutCache: nodesByNumber('conversations:read', getConversations, currentIds),
   fields: t => ({
     databaseId: databaseId(t),
     contact: t.field({

@@ -18,7 +18,7 @@ builder.node(TrustedDocument, {
   description: 'A published document. Requests name it with `documentId` instead of sending its text.',
   id: { resolve: document => document.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('documents:read', getDocuments),
+  loadManyWithoutCache: nodesByNumber('documents:read', getDocuments),
   fields: t => ({
     databaseId: databaseId(t),
     documentId: t.string({

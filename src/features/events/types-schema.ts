@@ -60,7 +60,7 @@ function defineEvent(
     interfaces: [Event],
     id: { resolve: event => event.id },
     brandLoadedObjects: true,
-    loadMany: (ids, context) => Promise.all(ids.map(id => findEvent(context, name, String(id)))),
+    loadManyWithoutCache: (ids, context) => Promise.all(ids.map(id => findEvent(context, name, String(id)))),
     fields: fields as never,
   });
   return ref;

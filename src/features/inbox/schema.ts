@@ -38,7 +38,7 @@ builder.node(NetworkChange, {
     'A change that the network reported and that could not be applied when it arrived. Changes that were applied are events.',
   id: { resolve: change => change.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid(SCOPES, getChanges),
+  loadManyWithoutCache: nodesByUuid(SCOPES, getChanges),
   fields: t => ({
     databaseId: databaseUuid(t),
     field: t.exposeString('field', { description: 'Field of the webhook; empty if it had none.' }),

@@ -50,7 +50,7 @@ builder.node(Integration, {
   interfaces: [Actor],
   id: { resolve: integration => integration.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('integrations:read', getIntegrations),
+  loadManyWithoutCache: nodesByNumber('integrations:read', getIntegrations),
   fields: t => ({
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the integration.' }),

@@ -94,7 +94,7 @@ builder.node(Message, {
   description: 'A message between the business and a person.',
   id: { resolve: message => message.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('messages:read', getMessages),
+  loadManyWithoutCache: nodesByUuid('messages:read', getMessages),
   fields: t => ({
     databaseId: t.exposeString('id', { description: 'UUID of the message, as used by the REST API.' }),
     direction: t.expose('direction', { type: Direction, description: 'INBOUND or OUTBOUND.' }),

@@ -71,7 +71,7 @@ builder.node(Otp, {
   description: 'A one-time password that was sent, without its code. It is deleted a day after it has expired.',
   id: { resolve: otp => otp.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('messages:read', getSentOtps),
+  loadManyWithoutCache: nodesByUuid('messages:read', getSentOtps),
   fields: t => ({
     databaseId: databaseUuid(t),
     phone: t.exposeString('phone', { description: 'Phone number in E.164 format.' }),

@@ -66,7 +66,7 @@ builder.node(Template, {
   description: 'A message template of a business account in one language.',
   id: { resolve: template => template.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('templates:read', getTemplates),
+  loadManyWithoutCache: nodesByNumber('templates:read', getTemplates),
   fields: t => ({
     databaseId: databaseId(t),
     networkId: t.exposeString('network_id', { description: 'Id of the template on the network.' }),

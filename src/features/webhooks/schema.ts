@@ -48,7 +48,7 @@ builder.node(WebhookEndpoint, {
     'A URL to which events are delivered. Its signing secret is returned only when it is created or rotated.',
   id: { resolve: endpoint => endpoint.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('webhooks:read', getEndpoints),
+  loadManyWithoutCache: nodesByNumber('webhooks:read', getEndpoints),
   fields: t => ({
     databaseId: databaseId(t),
     url: t.exposeString('url', { description: 'URL to which events are posted.' }),

@@ -28,7 +28,7 @@ builder.node(RecipientList, {
   description: 'An uploaded list of people for campaigns, with values of its own for each of them.',
   id: { resolve: list => list.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
+  loadManyWithoutCache: async (ids, context) => {
     if (!context.principal?.scopes.has('campaigns:read')) return ids.map(() => undefined);
     const rows = await getLists(context.db.read, tenantOf(context), ids.map(Number).filter(Number.isSafeInteger));
     return ids.map(id => rows.find(row => row.id === Number(id)));

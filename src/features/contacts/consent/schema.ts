@@ -19,7 +19,7 @@ builder.node(ConsentEntry, {
   description: 'A record that a person gave or withdrew consent. Entries are never changed.',
   id: { resolve: entry => entry.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('contacts:read', getEntries),
+  loadManyWithoutCache: nodesByNumber('contacts:read', getEntries),
   fields: t => ({
     databaseId: databaseId(t),
     contact: t.field({

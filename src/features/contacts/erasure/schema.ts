@@ -37,7 +37,7 @@ builder.node(ErasureReceipt, {
   description: 'What an erasure removed, and what is kept and why. Holds no personal data.',
   id: { resolve: receipt => receipt.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('contacts:read', getReceipts),
+  loadManyWithoutCache: nodesByUuid('contacts:read', getReceipts),
   fields: t => ({
     databaseId: databaseUuid(t),
     subjectDigest: t.string({

@@ -60,7 +60,7 @@ builder.node(Export, {
   description: 'A file with data of the account, written in the background.',
   id: { resolve: row => row.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('contacts:export', getExports),
+  loadManyWithoutCache: nodesByUuid('contacts:export', getExports),
   fields: t => ({
     databaseId: databaseUuid(t),
     state: t.expose('state', { type: JobState, description: 'How far it is.' }),

@@ -33,7 +33,7 @@ function defineLabel(kind: LabelKind) {
     description,
     id: { resolve: label => label.id },
     brandLoadedObjects: true,
-    loadMany: nodesByNumber(scope('read'), get),
+    loadManyWithoutCache: nodesByNumber(scope('read'), get),
     fields: t => ({
       databaseId: databaseId(t),
       name: t.exposeString('name', { description: 'Name, unique in the tenant, ignoring case.' }),

@@ -22,7 +22,7 @@ builder.node(SavedFilter, {
   description: 'A filter of contacts with a name, shared by the account.',
   id: { resolve: row => row.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('contacts:read', getSavedFilters),
+  loadManyWithoutCache: nodesByNumber('contacts:read', getSavedFilters),
   fields: t => ({
     databaseId: databaseId(t),
     name: t.exposeString('name', { description: 'Name of the filter; unique in the account, ignoring case.' }),

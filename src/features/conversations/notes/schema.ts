@@ -26,7 +26,7 @@ builder.node(Note, {
   description: 'What staff note about a contact or a conversation. The person never sees it.',
   id: { resolve: note => note.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('notes:read', getNotes),
+  loadManyWithoutCache: nodesByNumber('notes:read', getNotes),
   fields: t => ({
     databaseId: databaseId(t),
     body: t.exposeString('body', { description: 'Text of the note.' }),

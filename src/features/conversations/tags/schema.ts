@@ -20,7 +20,7 @@ builder.node(Tag, {
   description: 'A word with a color by which conversations are sorted.',
   id: { resolve: tag => tag.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('conversations:read', getTags),
+  loadManyWithoutCache: nodesByNumber('conversations:read', getTags),
   fields: t => ({
     databaseId: databaseId(t),
     name: t.exposeString('name', { description: 'Name, unique in the account, ignoring case.' }),

@@ -262,7 +262,7 @@ builder.node(IntegrationMapping, {
     'What happens when a shop reports an order: the contact is found or created, added to groups, and sent a template. Applied once for each order and status, however often the shop reports it.',
   id: { resolve: mapping => mapping.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('integrations:read', getMappings),
+  loadManyWithoutCache: nodesByNumber('integrations:read', getMappings),
   fields: t => ({
     databaseId: databaseId(t),
     name: t.exposeString('name', { description: MAPPING_WORDS.name }),

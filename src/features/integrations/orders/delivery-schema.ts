@@ -91,7 +91,7 @@ builder.node(IntegrationDelivery, {
   description: 'A payload that a shop sent, with the result of processing it.',
   id: { resolve: delivery => delivery.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('integrations:read', getDeliveries),
+  loadManyWithoutCache: nodesByUuid('integrations:read', getDeliveries),
   fields: t => ({
     databaseId: t.exposeString('id', { description: 'UUID of the payload.' }),
     integration: t.field({

@@ -23,7 +23,7 @@ builder.node(CannedReply, {
   description: 'A message written in advance, which staff send by a shortcut.',
   id: { resolve: reply => reply.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('conversations:read', getCannedReplies),
+  loadManyWithoutCache: nodesByNumber('conversations:read', getCannedReplies),
   fields: t => ({
     databaseId: databaseId(t),
     shortcut: t.exposeString('shortcut', {

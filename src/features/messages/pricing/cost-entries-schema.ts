@@ -25,7 +25,7 @@ builder.node(CostEntry, {
   description: 'A message for which the network named a price. It goes with its message; reports of costs stay.',
   id: { resolve: entry => entry.message_id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('costs:read', getEntries),
+  loadManyWithoutCache: nodesByUuid('costs:read', getEntries),
   fields: t => ({
     databaseId: t.exposeString('message_id', { description: 'Its key in REST and webhooks, the UUID of the message.' }),
     message: t.field({

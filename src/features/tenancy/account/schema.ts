@@ -201,7 +201,7 @@ builder.node(Account, {
   description: 'An organisation that uses this gateway, with its settings, plan, usage and limits.',
   id: { resolve: account => account.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
+  loadManyWithoutCache: async (ids, context) => {
     const own = context.principal?.scopes.has('account:read') ? String(tenantOf(context)) : undefined;
     const account = own !== undefined && ids.includes(own) ? await readAccount(context) : undefined;
     return ids.map(id => (id === own ? account : undefined));

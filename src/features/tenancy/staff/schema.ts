@@ -40,7 +40,7 @@ builder.node(StaffMember, {
   interfaces: [Actor],
   id: { resolve: member => member.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('staff:read', getStaff),
+  loadManyWithoutCache: nodesByNumber('staff:read', getStaff),
   fields: t => ({
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the staff member.' }),

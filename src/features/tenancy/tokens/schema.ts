@@ -27,7 +27,7 @@ builder.node(AccessToken, {
   interfaces: [Actor],
   id: { resolve: token => token.id },
   brandLoadedObjects: true,
-  loadMany: nodesByNumber('tokens:read', getTokens),
+  loadManyWithoutCache: nodesByNumber('tokens:read', getTokens),
   fields: t => ({
     databaseId: databaseId(t),
     displayName: t.exposeString('name', { description: 'Name of the token.' }),

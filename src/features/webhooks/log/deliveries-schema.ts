@@ -53,7 +53,7 @@ builder.node(WebhookDelivery, {
   description: 'Delivery of one event to one endpoint, with up to several attempts.',
   id: { resolve: delivery => delivery.id },
   brandLoadedObjects: true,
-  loadMany: nodesByUuid('webhooks:read', getDeliveries),
+  loadManyWithoutCache: nodesByUuid('webhooks:read', getDeliveries),
   fields: t => ({
     databaseId: t.exposeString('id', {
       description: 'Its key in REST, a UUID, sent as `webhook-id` with every attempt.',

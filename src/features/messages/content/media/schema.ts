@@ -17,7 +17,7 @@ builder.node(Media, {
     'A file uploaded for sending. The network stores it for 30 days, in which it can be sent; this gateway keeps the content as long as a message shows it.',
   id: { resolve: media => media.id },
   brandLoadedObjects: true,
-  loadMany: async (ids, context) => {
+  loadManyWithoutCache: async (ids, context) => {
     if (!context.principal?.scopes.has('messages:read')) return ids.map(() => undefined);
     const uuids = ids.map(id => uuidOf(tenantOf(context), 'Media', String(id)));
     const rows = await getMedia(context.db.read, tenantOf(context), uuids);
