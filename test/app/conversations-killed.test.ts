@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../support/gateway.ts';
+import { holdLock } from '../support/lock.ts';
 import { freePort } from '../support/processes.ts';
 import { type Plant, startPlant } from './processes.ts';
 
@@ -44,6 +45,12 @@ test('a job whose process was killed is finished by the next one: each conversat
      select c.tenant_id, c.id, (select h.id from channels h where h.tenant_id = c.tenant_id) from c`,
     [COUNT],
   );
+  // However fast the machine is, the job does not get beyond the half of it.
+  const lock = await holdLock(
+    plant.database,
+    'select from conversations where id = (select id from conversations order by id offset $1 limit 1) for update',
+    [COUNT / 2],
+  );
   const port = await freePort();
   const first = await plant.startGateway(port);
   const update = `mutation ($input: UpdateConversationsInput!) { updateConversations(input: $input) { isQueued matchedCount } }`;
@@ -53,6 +60,7 @@ test('a job whose process was killed is finished by the next one: each conversat
   expect(updateConversations).toEqual({ isQueued: true, matchedCount: COUNT });
   await eventually(async () => expect((await jobRow()).updated_count).toBeGreaterThan(0), 60_000);
   await first.kill();
+  await lock.release();
   const { updated_count: before, finished_at: finishedAt } = await jobRow();
   expect([before < COUNT, finishedAt]).toEqual([true, null]);
   const second = await plant.startGateway(port);
