@@ -135,8 +135,9 @@ test('an answer on its way is a draft again in a page that is loaded meanwhile, 
   await accepted.promise;
   await page.getByRole('log').getByText('On its way').waitFor();
   await draftOf(page).fill('and this');
-  await page.unrouteAll();
+  // Without its route the request on its way would go on, and might be answered before the page goes.
   await page.reload();
+  await page.unrouteAll();
   await expect.poll(() => draftOf(page).inputValue()).toBe('On its way\nand this');
   await draftOf(page).fill('On its way');
   const answered = page.waitForResponse(each => each.request().postDataJSON()?.operationName === 'SendMessage');
@@ -171,8 +172,8 @@ test('a note on its way is a note again in a page that is loaded meanwhile, with
   await written.promise;
   await page.getByRole('button', { name: 'Reply', exact: true }).click();
   await draftOf(page).fill('Dear customer');
-  await page.unrouteAll();
   await page.reload();
+  await page.unrouteAll();
   await expect.poll(() => page.getByLabel('Note', { exact: true }).inputValue()).toBe('Pays late\nDear customer');
   await draftOf(page).fill('Pays late');
   await draftOf(page).press('Enter');
@@ -210,8 +211,8 @@ test('an answer on its way holds the next one back, also in a thread that was le
   await page.getByRole('log').getByText('Answer me twice').waitFor();
   await draftOf(page).fill('The second');
   await draftOf(page).press('Enter');
-  await page.unrouteAll({ behavior: 'ignoreErrors' });
   await page.reload();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
   await expect.poll(() => draftOf(page).inputValue()).toBe('The first\nThe second');
 });
 
