@@ -19,6 +19,16 @@ const statusOf = async (owner: Owner): Promise<string[]> =>
     ])
   ).map(({ status }) => status);
 
+/** A tenant whose bot has answered a person, and so has the conversation. */
+async function answered(): Promise<{ readonly owner: Owner; readonly person: string }> {
+  const [owner, person] = [await fixture.tenant(), newPhone()];
+  await owner.bot();
+  await owner.hears(person, 'hi');
+  await owner.answers(person.slice(1), 1);
+  expect(await statusOf(owner)).toEqual(['pending']);
+  return { owner, person };
+}
+
 /** Ends the right to use bots. */
 const END = {
   'lost the plan': `update tenants set plan_id = (select id from plans where not 'bots' = any(features) order by id limit 1) where tenant_id = $1`,
@@ -45,13 +55,8 @@ test.each(ENDS)('the conversation of a reply that waits opens when its tenant %s
 test.each(ENDS)(
   'the conversation of a message that bots have not read opens when its tenant %s',
   async (_name, end) => {
-    const owner = await fixture.tenant();
-    await owner.bot();
+    const { owner, person } = await answered();
     const { query } = fixture.gateway.database;
-    const person = newPhone();
-    await owner.hears(person, 'hi');
-    await owner.answers(person.slice(1), 1);
-    expect(await statusOf(owner)).toEqual(['pending']);
     const name = `held_${owner.id}`;
     await query(
       `create or replace function ${name}() returns trigger language plpgsql as $$ begin raise exception '${name}'; end $$`,
@@ -93,13 +98,8 @@ test.each([
   ['disabled its last bot', 'update bots set is_enabled = false where tenant_id = $1'] as const,
   ['deleted its last bot', 'delete from bots where tenant_id = $1'] as const,
 ])('the conversation of a message that is not queued for bots yet opens when its tenant %s', async (_name, end) => {
-  const owner = await fixture.tenant();
-  await owner.bot();
+  const { owner, person } = await answered();
   const { query } = fixture.gateway.database;
-  const person = newPhone();
-  await owner.hears(person, 'hi');
-  await owner.answers(person.slice(1), 1);
-  expect(await statusOf(owner)).toEqual(['pending']);
   const release = await holdReader();
   await owner.hears(person, 'Are you there?');
   await eventually(async () =>
