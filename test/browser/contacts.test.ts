@@ -111,14 +111,21 @@ test('a row of a CSV file with a value beyond the columns is not imported, and i
 
 test('of 100,000 contacts only the rows in view are in the page, wherever it is scrolled to', async () => {
   const tenant = await gateway.addTenant();
-  await gateway.database.query(
-    `insert into contacts (tenant_id, firstname, phone, phone_key, company)
-     select $1, 'Person ' || lpad(n::text, 6, '0'), '+4930' || (1000000 + n), '4930' || (1000000 + n), case when n % 1000 = 0 then 'Acme' end
-     from generate_series(1, 100000) n`,
-    [tenant.id],
-  );
+  // The first rows tell the planner what it needs for the checks of foreign keys of the rest, whatever was analyzed before them: with the
+  // statistics of a table of a few rows, each check reads all contacts of the account.
+  for (const [first, last] of [
+    [1, 1_000],
+    [1_001, 100_000],
+  ]) {
+    await gateway.database.query(
+      `insert into contacts (tenant_id, firstname, phone, phone_key, company)
+       select $1, 'Person ' || lpad(n::text, 6, '0'), '+4930' || (1000000 + n), '4930' || (1000000 + n), case when n % 1000 = 0 then 'Acme' end
+       from generate_series($2::int, $3::int) n`,
+      [tenant.id, first, last],
+    );
+    await gateway.database.query('analyze contacts');
+  }
   await gateway.database.query('update tenant_usage set contacts = 100000 where tenant_id = $1', [tenant.id]);
-  await gateway.database.query('analyze contacts');
   const { page, faults } = await open('/contacts?order=name', tenant);
   await page.getByText('100,000 contacts', { exact: true }).waitFor();
   const rows = page.locator('.contact-row');
