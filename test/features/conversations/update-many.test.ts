@@ -297,7 +297,11 @@ describe('a job whose process ends', () => {
       expect.objectContaining({ msg: 'a batch of conversations could not be updated', jobId: Number(job.databaseId) }),
     );
     await idle.database.query('delete from staff where tenant_id = $1', [tenant.id]);
-    await idle.database.query('update conversation_jobs set next_attempt_at = now() where tenant_id = $1', [tenant.id]);
+    // A time of this instant is rounded to milliseconds, perhaps to one that is still to come.
+    await idle.database.query(
+      "update conversation_jobs set next_attempt_at = now() - interval '1 second' where tenant_id = $1",
+      [tenant.id],
+    );
     await runJobs(resources, laneOf(tenant.id, 1));
     expect(await jobOf(idle, tenant, job.id)).toMatchObject({
       isFinished: true,

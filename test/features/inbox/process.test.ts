@@ -61,11 +61,13 @@ const waitingOf = (tenant: TestTenant) =>
 /** As if a webhook had failed nine times since yesterday. */
 const failNineTimes = (tenant: TestTenant, failures: number) =>
   gateway.database.query(
-    `update waiting_webhooks set attempts = 9, failures = $2, retry_at = now(), received_at = now() - interval '1 day' where tenant_id = $1`,
+    `update waiting_webhooks set attempts = 9, failures = $2, retry_at = now() - interval '1 second', received_at = now() - interval '1 day' where tenant_id = $1`,
     [tenant.id, failures],
   );
 const retryNow = (tenant: TestTenant) =>
-  gateway.database.query('update waiting_webhooks set retry_at = now() where tenant_id = $1', [tenant.id]);
+  gateway.database.query("update waiting_webhooks set retry_at = now() - interval '1 second' where tenant_id = $1", [
+    tenant.id,
+  ]);
 
 test('a fault of the database does not lose a webhook, however long it lasts', async () => {
   const tenant = await gateway.addTenant();

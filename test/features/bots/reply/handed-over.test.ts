@@ -32,7 +32,9 @@ async function overtake(owner: Owner, botId: number): Promise<string[]> {
   ]);
   await setChannel('active');
   dataOf(await owner.ask(SEND, { to: phone, text: 'I am a person' }));
-  await query('update bot_replies set next_attempt_at = clock_timestamp() where tenant_id = $1', [owner.id]);
+  await query("update bot_replies set next_attempt_at = clock_timestamp() - interval '1 second' where tenant_id = $1", [
+    owner.id,
+  ]);
   fixture.gateway.gateway.resources.lanes.wake('bots', String(owner.id));
   return owner.answers(phone, 1);
 }

@@ -185,7 +185,7 @@ test('a first wave that the network does not take is not over when its time is',
     )[0];
   await eventually(async () => expect(await run()).toEqual({ pending: 35, is_wave_passed: false, is_late: true }));
   await release();
-  await query('update outbox set next_attempt_at = now() where tenant_id = $1', [of.id]);
+  await query("update outbox set next_attempt_at = now() - interval '1 second' where tenant_id = $1", [of.id]);
   await eventually(async () => expect(await statusOf(of, id)).toBe('COMPLETED'));
   expect(sentTo(people)).toBe(40);
 });
@@ -233,7 +233,7 @@ test('messages that still wait when their sending hours are over are taken back 
   await query(`update campaigns set sending_hours = '{"start": "00:00", "end": "23:59"}' where tenant_id = $1`, [
     of.id,
   ]);
-  await query('update campaign_recipients set due_at = now() where campaign_id = $1', [id]);
+  await query("update campaign_recipients set due_at = now() - interval '1 second' where campaign_id = $1", [id]);
   await eventually(async () => expect(await statusOf(of, id)).toBe('COMPLETED'));
   expect(people.phones.map(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages.length)).toEqual(
     people.phones.map(() => 1),

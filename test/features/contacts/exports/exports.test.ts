@@ -323,7 +323,10 @@ test('an export waits while the store fails, and tells why', async () => {
   await drain(tenant, { files: { ...files, put } });
   expect(await exportOf(id, tenant.token)).toMatchObject({ state: 'QUEUED', error: 'The file could not be written.' });
   expect(await eventsOf(tenant)).toEqual([]);
-  await gateway.database.query('update exports set attempts = 9, due_at = now() where tenant_id = $1', [tenant.id]);
+  await gateway.database.query(
+    "update exports set attempts = 9, due_at = now() - interval '1 second' where tenant_id = $1",
+    [tenant.id],
+  );
   await drain(tenant, { files: { ...files, put } });
   expect(await exportOf(id, tenant.token)).toMatchObject({ state: 'FAILED', error: 'The file could not be written.' });
   await eventually(async () =>

@@ -80,7 +80,9 @@ test('an erased payload is neither processed nor replayed, even if it was queued
     [tenant.id],
   );
   await remove(tenant, await contactOf(tenant, '+4915123456789'));
-  await query(`update integration_deliveries set due_at = now() where tenant_id = $1`, [tenant.id]);
+  await query(`update integration_deliveries set due_at = now() - interval '1 second' where tenant_id = $1`, [
+    tenant.id,
+  ]);
   fixture.gateway.gateway.resources.lanes.wake('integrations', `${tenant.id}:${shop.databaseId}`);
   await shop.settled();
   const [delivery] = await log(tenant, shop);

@@ -79,7 +79,9 @@ const inState = (id: string, state: string): Promise<Row> =>
 /** Lets the next attempt begin now, which back-off would delay. */
 const retryNow = () =>
   eventually(async () => {
-    await gateway.database.query("update media_files set due_at = now() where state = 'waiting' and claim is null");
+    await gateway.database.query(
+      "update media_files set due_at = now() - interval '1 second' where state = 'waiting' and claim is null",
+    );
     await gateway.database.query("update lanes set due_at = null where queue = 'media'");
   });
 const bytesAt = async (path: string, token?: string): Promise<Buffer> => {

@@ -77,7 +77,7 @@ test('a file that was sent is shown after the network has deleted it, and goes w
   expect(Buffer.from(await answer.arrayBuffer()).equals(bytes)).toBe(true);
   await isRead(message.id);
   await gateway.database.query('delete from messages where id = $1', [message.id]);
-  await gateway.database.query('update media set recheck_at = now() where id = $1', [upload]);
+  await gateway.database.query("update media set recheck_at = now() - interval '1 second' where id = $1", [upload]);
   await gone(upload);
   await noContents();
 });
