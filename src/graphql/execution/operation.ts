@@ -34,15 +34,36 @@ export async function readOperation(
   request: GraphQLRequest,
   caller: Caller,
 ): Promise<ReadyOperation | InvalidOperation> {
-  const { operationName, variables } = request;
-  let requested: RequestedText;
+  const requested = await findText(kernel, request, caller);
+  return 'errors' in requested ? requested : prepareOperation(kernel, request, requested, caller);
+}
+
+/**
+ * Finds the document of a request.
+ * @returns the reason if the caller may not execute it, or its digest is not known
+ * @throws BadRequest
+ */
+export async function findText(
+  kernel: Kernel,
+  request: GraphQLRequest,
+  { principal }: Caller,
+): Promise<RequestedText | InvalidOperation> {
   try {
-    requested = await kernel.textOf(request, caller.principal);
+    return await kernel.textOf(request, principal);
   } catch (error) {
     if (!(error instanceof GraphQLError) || error instanceof BadRequest) throw error;
     return { errors: [error], points: 1 };
   }
-  const { text, isPublished } = requested;
+}
+
+/** Parses, validates and measures an operation whose document was found. */
+export function prepareOperation(
+  kernel: Kernel,
+  request: GraphQLRequest,
+  { text, isPublished }: RequestedText,
+  caller: Caller,
+): ReadyOperation | InvalidOperation {
+  const { operationName, variables } = request;
   const prepared = kernel.prepare(text, operationName, isPublished);
   if ('errors' in prepared) return { errors: prepared.errors, points: 1 };
   const { operation } = prepared;

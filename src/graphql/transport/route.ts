@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import { CodedError, ERROR_STATUS } from '../../core/errors.ts';
 import { type Authentication, bearerToken, type Charge, chargeQuota } from '../../http/authenticate.ts';
 import { cacheHeaders, namesEtag } from '../../http/etag.ts';
@@ -8,14 +8,8 @@ import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { asCoded } from '../../http/request-errors.ts';
 import type { Resources } from '../../schema/context.ts';
 import type { Caller, Kernel } from '../execution/kernel.ts';
-import { readOperation } from '../execution/operation.ts';
-import {
-  BadRequest,
-  findParameterFault,
-  type GraphQLRequest,
-  parseGetRequest,
-  parseRequest,
-} from '../execution/request.ts';
+import { findText, prepareOperation } from '../execution/operation.ts';
+import { BadRequest, findParameterFault, parseGetRequest, parseRequest } from '../execution/request.ts';
 import { sendGraphiQL, wantsPage } from './graphiql.ts';
 import { answerGraphQL, sendRefusal, sendResult, statusNotExecuted, wantsStream } from './http.ts';
 import { findForgery } from './preflight.ts';
@@ -126,28 +120,14 @@ interface YogaRequest {
 async function readForYoga(kernel: Kernel, request: FastifyRequest, caller: Caller): Promise<YogaRequest> {
   try {
     const parsed = request.method === 'POST' ? parseRequest(request.body) : parseGetRequest(request.query);
-    const refusal = await refusalOf(kernel, parsed, caller);
-    if (refusal) return { points: 1, errors: [refusal] };
-    const read = await readOperation(kernel, parsed, caller);
+    const requested = await findText(kernel, parsed, caller);
+    if ('errors' in requested) return requested;
+    const read = prepareOperation(kernel, parsed, requested, caller);
+    // Yoga answers an invalid document of its own request, as a stream if the client asked for one.
     if (parsed.query !== undefined) return { points: read.points };
     return 'errors' in read ? read : { points: read.points, text: read.text };
   } catch (error) {
     if (error instanceof BadRequest) return { points: 1, errors: [error] };
-    throw error;
-  }
-}
-
-/** Returns why the document of a request may not be executed; Yoga does not check this. */
-async function refusalOf(
-  kernel: Kernel,
-  request: GraphQLRequest,
-  { principal }: Caller,
-): Promise<GraphQLError | undefined> {
-  try {
-    await kernel.textOf(request, principal);
-    return undefined;
-  } catch (error) {
-    if (error instanceof GraphQLError) return error;
     throw error;
   }
 }
