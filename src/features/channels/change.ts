@@ -17,7 +17,7 @@ import {
 } from './connect.ts';
 import { cancelQueue, type DisconnectedChannel, type WrittenDisconnected, writeDisconnected } from './disconnect.ts';
 import { writePaused } from './pause.ts';
-import { requireChannel } from './require-active.ts';
+import { requireChannel } from './require-channel.ts';
 import { setPortfolio } from './set-portfolio.ts';
 import { type ChannelSettings, lockChannels, writeSettings } from './store.ts';
 

@@ -8,7 +8,7 @@ import { onceAfter } from '../tenancy/idempotency/once.ts';
 import type { ChannelRow } from './channel.ts';
 import { credentialsOf } from './credentials.ts';
 import { knownHealth, recordCheck } from './record-check.ts';
-import { requireChannel } from './require-active.ts';
+import { requireChannel } from './require-channel.ts';
 
 /**
  * Asks the network for the health of a channel's number and stores it, with an event if it changed.

@@ -1,6 +1,6 @@
 import { notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
-import { requireActiveChannel } from '../channels/require-active.ts';
+import { requireActiveChannel } from '../channels/require-channel.ts';
 import { type Account, listAccounts } from './store.ts';
 
 /**

@@ -3,7 +3,7 @@ import { FieldErrorList, invalid } from '../../../core/errors.ts';
 import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireActiveChannel } from '../../channels/require-active.ts';
+import { requireActiveChannel } from '../../channels/require-channel.ts';
 import { OUTBOX, laneOf as outboxLaneOf } from '../../messages/dispatch/lane.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once, type WithKey } from '../../tenancy/idempotency/once.ts';

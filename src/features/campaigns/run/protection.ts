@@ -1,4 +1,4 @@
-import { whyNotActive } from '../../channels/require-active.ts';
+import { whyNotActive } from '../../channels/require-channel.ts';
 import type { Content } from '../../messages/send/content.ts';
 import type { RunRow } from './run-store.ts';
 import type { SendingConditions } from './sending-conditions.sql.ts';

@@ -1,4 +1,4 @@
-import { whyNotActive } from '../../channels/require-active.ts';
+import { whyNotActive } from '../../channels/require-channel.ts';
 import type { HoldFacts } from './hold-reason.sql.ts';
 
 /** Reasons that a lane writes with a postponement. */

@@ -2,7 +2,7 @@ import { notFound } from '../../../core/errors.ts';
 import { newId, newIdAt } from '../../../core/ids.ts';
 import { callerOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireActiveChannel } from '../../channels/require-active.ts';
+import { requireActiveChannel } from '../../channels/require-channel.ts';
 import { fingerprintOf, markAnswering, replayOf } from '../../tenancy/idempotency/once.ts';
 import { PRIORITY, type Priority } from '../dispatch/lane.ts';
 import type { MessageRow } from '../message.ts';

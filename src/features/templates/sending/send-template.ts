@@ -3,7 +3,7 @@ import { requireFeature } from '../../../core/plan-features.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { JsonObject } from '../../../platform/json.ts';
 import type { Context } from '../../../schema/context.ts';
-import { requireActiveChannel } from '../../channels/require-active.ts';
+import { requireActiveChannel } from '../../channels/require-channel.ts';
 import { MAX_FILENAME, mediaIdOf, nameOnly } from '../../messages/content/media/file.ts';
 import { checkLink, mediaOf } from '../../messages/content/media/send-media.ts';
 import type { MessageRow } from '../../messages/message.ts';

@@ -2,7 +2,7 @@ import { CodedError } from '../../../../core/errors.ts';
 import type { ChannelCredentials } from '../../../../network/network.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { credentialsOf } from '../../../channels/credentials.ts';
-import { requireActiveChannel } from '../../../channels/require-active.ts';
+import { requireActiveChannel } from '../../../channels/require-channel.ts';
 import { findChannel } from './store.ts';
 
 /**
