@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
-import type { ChannelRow } from '../features/channels/channel.ts';
+import type { PublicChannel } from '../features/channels/channel.ts';
 import { connectChannel, MAX_MESSAGES_PER_SECOND } from '../features/channels/connect.ts';
 import { disconnectChannel } from '../features/channels/disconnect.ts';
 import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from '../features/channels/set-portfolio.ts';
@@ -15,7 +15,7 @@ import { changeDatabase, DEV_DIRECTORY, POLLED, readFacts, secretBoxOf, withData
 import { objectId, secretOf } from './option-values.ts';
 import { print } from './print.ts';
 
-const shown = (channel: ChannelRow) => ({
+const shown = (channel: PublicChannel) => ({
   id: channel.id,
   name: channel.name,
   number: channel.display_phone_number,

@@ -3,7 +3,7 @@ import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { entityPayload, mutation, payloadOf } from '../../schema/payload.ts';
 import { connectOnce, disconnectOnce, pauseOnce, updateChannel } from './change.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { MAX_CHANNEL_NAME, MAX_MESSAGES_PER_SECOND } from './connect.ts';
 import { Channel } from './schema.ts';
 import { MAX_REASON, reasonOf } from './status-reason.ts';
@@ -117,7 +117,7 @@ mutation('disconnectChannel', {
       reason: t.string({ description: `Shown as \`statusReason\`; at most ${MAX_REASON} characters.` }),
     }),
   }),
-  payload: payloadOf<{ channel: ChannelRow; cancelled: number }>(
+  payload: payloadOf<{ channel: PublicChannel; cancelled: number }>(
     'DisconnectChannelPayload',
     'Result of disconnecting a channel.',
     t => ({

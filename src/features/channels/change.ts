@@ -6,7 +6,7 @@ import type { Context } from '../../schema/context.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { replaceResult } from '../tenancy/idempotency/keys.ts';
 import { type Keyed, once, onceAfter, type WithKey } from '../tenancy/idempotency/once.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import {
   type ConnectChannelInput,
   checkSettings,
@@ -25,18 +25,18 @@ const keyed = (operation: string, input: WithKey<object>): Keyed => ({ operation
 
 /** How a mutation's result is stored and rebuilt: as the channel is by then. */
 const asChannel = (context: Context) => ({
-  store: ({ id }: ChannelRow) => ({ id }),
+  store: ({ id }: PublicChannel) => ({ id }),
   again: (stored: unknown) => requireChannel(context.db.write, tenantOf(context), (stored as { id: number }).id),
 });
 
-const wake = (context: Context, channel: ChannelRow): ChannelRow => {
+const wake = (context: Context, channel: PublicChannel): PublicChannel => {
   context.signals.send('events');
   context.lanes.wake(OUTBOX, laneOf(tenantOf(context), channel.id));
   return channel;
 };
 
 /** Connects a number, see `connectChannel` of connect.ts. @throws VALIDATION_ERROR, CONFLICT, SERVICE_UNAVAILABLE */
-export async function connectOnce(context: Context, input: WithKey<ConnectChannelInput>): Promise<ChannelRow> {
+export async function connectOnce(context: Context, input: WithKey<ConnectChannelInput>): Promise<PublicChannel> {
   const connect = () =>
     onceAfter(context, keyed('connectChannel', input), () => verifyNumber(context, input), {
       run: (trx, verified) => storeChannel(context, trx, tenantOf(context), input, verified),
@@ -55,7 +55,7 @@ interface ChannelUpdate {
 type GivenUpdate = { readonly [Name in keyof ChannelUpdate]: ChannelUpdate[Name] | null | undefined };
 
 /** Changes the settings of a channel. @throws NOT_FOUND, VALIDATION_ERROR, CONFLICT */
-export async function updateChannel(context: Context, id: number, given: WithKey<GivenUpdate>): Promise<ChannelRow> {
+export async function updateChannel(context: Context, id: number, given: WithKey<GivenUpdate>): Promise<PublicChannel> {
   const errors = new FieldErrorList();
   errors.refuseNull(given, ['name', 'messagesPerSecond', 'portfolioId', 'isDefault']);
   const input = Object.fromEntries(
@@ -74,12 +74,12 @@ export async function updateChannel(context: Context, id: number, given: WithKey
   return wake(context, channel);
 }
 
-async function writeUpdate(context: Context, trx: Db, id: number, input: ChannelUpdate): Promise<ChannelRow> {
+async function writeUpdate(context: Context, trx: Db, id: number, input: ChannelUpdate): Promise<PublicChannel> {
   const tenantId = tenantOf(context);
   const channels = await lockChannels(trx, tenantId);
   const channel = channels.find(one => one.id === id);
   if (!channel) throw notFound('Channel');
-  const changed: ChannelRow[] = [];
+  const changed: PublicChannel[] = [];
   const write = async (channelId: number, settings: ChannelSettings) =>
     changed.push(await writeSettings(trx, tenantId, channelId, settings));
   if (input.isDefault === true && channel.status === 'disconnected')
@@ -118,7 +118,7 @@ export async function pauseOnce(
   id: number,
   reason: string | null,
   idempotencyKey: string | null | undefined,
-): Promise<ChannelRow> {
+): Promise<PublicChannel> {
   const operation = reason === null ? 'resumeChannel' : 'pauseChannel';
   const channel = await once(context, keyed(operation, { id, reason, idempotencyKey } as WithKey<object>), {
     run: async trx => {

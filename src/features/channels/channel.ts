@@ -17,8 +17,6 @@ export interface PublicChannel {
   readonly updated_at: string;
 }
 
-export type ChannelRow = PublicChannel;
-
 export interface ChannelRef {
   readonly tenantId: number;
   readonly channelId: number;

@@ -5,7 +5,7 @@ import { type ChannelCredentials, NetworkCallError } from '../../network/network
 import type { Context, Resources } from '../../schema/context.ts';
 import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { onceAfter } from '../tenancy/idempotency/once.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { credentialsOf } from './credentials.ts';
 import { knownHealth, recordCheck } from './record-check.ts';
 import { requireChannel } from './require-channel.ts';
@@ -18,7 +18,7 @@ export async function checkChannel(
   context: Context,
   id: number,
   idempotencyKey: string | null | undefined,
-): Promise<ChannelRow> {
+): Promise<PublicChannel> {
   const tenantId = tenantOf(context);
   const channel = await onceAfter(
     context,

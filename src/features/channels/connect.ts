@@ -9,7 +9,7 @@ import type { Resources } from '../../schema/context.ts';
 import { resumeQueue } from '../messages/dispatch/resume.ts';
 import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { requestSync } from '../templates/sync/request-sync.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { knownPortfolio } from './portfolio-store.ts';
 import { recordCheck } from './record-check.ts';
 import { PORTFOLIO_FAULT, PORTFOLIO_ID, setPortfolio } from './set-portfolio.ts';
@@ -52,7 +52,11 @@ export interface VerifiedNumber {
  * replaces its credentials and resumes it.
  * @throws VALIDATION_ERROR by field; CONFLICT if another tenant has the number; SERVICE_UNAVAILABLE if the network does not respond
  */
-export async function connectChannel(needs: Needs, tenantId: number, input: ConnectChannelInput): Promise<ChannelRow> {
+export async function connectChannel(
+  needs: Needs,
+  tenantId: number,
+  input: ConnectChannelInput,
+): Promise<PublicChannel> {
   const verified = await verifyNumber(needs, input);
   return retryLostRace(() => needs.db.transaction(trx => storeChannel(needs, trx, tenantId, input, verified)));
 }
@@ -113,7 +117,7 @@ export async function storeChannel(
   tenantId: number,
   input: ConnectChannelInput,
   { number, portfolioId, health }: VerifiedNumber,
-): Promise<ChannelRow> {
+): Promise<PublicChannel> {
   const row = await upsertChannel(trx, tenantId, {
     name: input.name.trim(),
     phoneNumberId: input.phoneNumberId,

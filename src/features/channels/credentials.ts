@@ -1,12 +1,12 @@
 import type { ChannelCredentials } from '../../network/network.ts';
 import type { Resources } from '../../schema/context.ts';
-import type { ChannelRef, ChannelRow } from './channel.ts';
+import type { ChannelRef, PublicChannel } from './channel.ts';
 import { findCredentials, type SealedCredentials } from './store.ts';
 
 /** Decrypted credentials and sending limits of a channel. */
 export type OpenCredentials = ChannelCredentials & {
   readonly messagesPerSecond: number;
-  readonly status: ChannelRow['status'];
+  readonly status: PublicChannel['status'];
 };
 
 export async function credentialsOf(

@@ -4,18 +4,18 @@ import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import { cancelDisconnected, listDisconnected } from '../messages/dispatch/clear-disconnected.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { disconnect, getChannels } from './store.ts';
 
 export interface DisconnectedChannel {
-  readonly channel: ChannelRow;
+  readonly channel: PublicChannel;
   /** Number of queued messages that were cancelled. */
   readonly cancelled: number;
 }
 
 /** A channel that is marked as disconnected, and the messages that are to be cancelled. */
 export interface WrittenDisconnected {
-  readonly channel: ChannelRow;
+  readonly channel: PublicChannel;
   readonly waiting: readonly string[];
 }
 

@@ -3,7 +3,7 @@ import { tenantOf } from '../../core/principal.ts';
 import type { ListDefinition, Page } from '../../database/list.ts';
 import { listColumns, readPage } from '../../database/page.ts';
 import type { Context } from '../../schema/context.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { CHANNEL_COLUMNS } from './store.ts';
 
 const column = listColumns('channels', 'c');
@@ -32,5 +32,5 @@ const CHANNELS: ListDefinition = {
 const COLUMNS = CHANNEL_COLUMNS.map(one => `c.${one}` as const);
 
 /** One page of channels, by default in the order in which they were connected first. */
-export const channelPage = (context: Context, args: ListArgs): Promise<Page<ChannelRow>> =>
-  readPage<ChannelRow>(context.db.read, CHANNELS, tenantOf(context), args, COLUMNS);
+export const channelPage = (context: Context, args: ListArgs): Promise<Page<PublicChannel>> =>
+  readPage<PublicChannel>(context.db.read, CHANNELS, tenantOf(context), args, COLUMNS);

@@ -3,7 +3,7 @@ import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { Resources } from '../../schema/context.ts';
 import { resumeQueue } from '../messages/dispatch/resume.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { getChannels, setChannelStatus } from './store.ts';
 
 type Needs = Pick<Resources, 'db' | 'signals'>;
@@ -18,14 +18,19 @@ export async function setPaused(
   tenantId: number,
   id: number,
   reason: string | null,
-): Promise<ChannelRow> {
+): Promise<PublicChannel> {
   const channel = await db.transaction(trx => writePaused(trx, tenantId, id, reason));
   signals.send('events');
   return channel;
 }
 
 /** Like `setPaused`, in a transaction of the caller. */
-export async function writePaused(trx: Db, tenantId: number, id: number, reason: string | null): Promise<ChannelRow> {
+export async function writePaused(
+  trx: Db,
+  tenantId: number,
+  id: number,
+  reason: string | null,
+): Promise<PublicChannel> {
   const row = await setChannelStatus(trx, tenantId, id, reason === null ? 'active' : 'paused', reason);
   if (row) await append(trx, tenantId, [{ type: 'channel.updated', payload: { channel: row } }]);
   if (row && reason === null) await resumeQueue(trx, tenantId, id);

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/database.ts';
 import { transactionTime } from '../../database/expressions.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { getChannels } from './store.ts';
 
 /** Locks the channels of a business account. */
@@ -35,7 +35,7 @@ export async function writePortfolio(
   tenantId: number,
   wabaId: string,
   portfolioId: string,
-): Promise<ChannelRow[]> {
+): Promise<PublicChannel[]> {
   const rows = await trx
     .updateTable('channels')
     .set({ portfolio_id: portfolioId, updated_at: transactionTime })

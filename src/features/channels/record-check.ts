@@ -1,7 +1,7 @@
 import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { NumberHealth } from '../../network/health.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { findHealth, lockHealth, writeHealth } from './health.sql.ts';
 import { healthAfter, type PublicHealth, previousHealth } from './health.ts';
 
@@ -21,7 +21,7 @@ export const knownHealth = async (db: Db, tenantId: number, channelId: number): 
 export async function recordCheck(
   trx: Db,
   tenantId: number,
-  channel: ChannelRow,
+  channel: PublicChannel,
   { patch, details }: NumberHealth,
   nowMs: number,
   known: KnownHealth | 'connecting',

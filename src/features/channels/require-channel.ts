@@ -1,10 +1,10 @@
 import { CodedError, notFound } from '../../core/errors.ts';
 import type { Db } from '../../database/database.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { getChannels } from './store.ts';
 
 /** @throws NOT_FOUND */
-export async function requireChannel(db: Db, tenantId: number, id: number): Promise<ChannelRow> {
+export async function requireChannel(db: Db, tenantId: number, id: number): Promise<PublicChannel> {
   const [channel] = await getChannels(db, tenantId, [id]);
   if (!channel) throw notFound('Channel');
   return channel;
@@ -20,7 +20,7 @@ export const whyNotActive = (status: string, reason: string | null): string =>
  * @param field by which the caller named it
  * @throws NOT_FOUND for a named channel that does not exist; MESSAGING_NOT_CONFIGURED otherwise
  */
-export function requireActiveChannel<Channel extends Pick<ChannelRow, 'status' | 'status_reason'>>(
+export function requireActiveChannel<Channel extends Pick<PublicChannel, 'status' | 'status_reason'>>(
   channel: Channel | undefined,
   isNamed: boolean,
   field?: string,

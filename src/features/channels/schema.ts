@@ -3,7 +3,7 @@ import { databaseId } from '../../schema/database-id.ts';
 import { DATES, listQueries } from '../../schema/list-queries.ts';
 import { BooleanFilter, enumFilter, StringFilter } from '../../schema/lists.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { channelPage } from './list.ts';
 import { getChannels } from './store.ts';
 
@@ -20,7 +20,7 @@ const ChannelStatus = builder.enumType('ChannelStatus', {
   } as const,
 });
 
-export const Channel = builder.objectRef<ChannelRow>('Channel');
+export const Channel = builder.objectRef<PublicChannel>('Channel');
 
 builder.node(Channel, {
   name: 'Channel',

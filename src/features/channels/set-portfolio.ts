@@ -3,7 +3,7 @@ import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import { adoptPortfolio } from '../contacts/recognition/adopt-portfolio.ts';
-import type { ChannelRow } from './channel.ts';
+import type { PublicChannel } from './channel.ts';
 import { lockAccount, portfolioExists, writePortfolio } from './portfolio-store.ts';
 
 export const PORTFOLIO_ID = /^\d{1,32}$/;
@@ -22,7 +22,7 @@ export async function setPortfolio(
   wabaId: string,
   portfolioId: string,
   nowMs: number,
-): Promise<ChannelRow[]> {
+): Promise<PublicChannel[]> {
   const channels = await lockAccount(trx, tenantId, wabaId);
   const formerIds = new Set(channels.map(channel => channel.portfolio_id).filter(formerId => formerId !== portfolioId));
   if (formerIds.size === 0) return [];
@@ -42,7 +42,7 @@ export async function setPortfolio(
 
 /** A webhook update that names the portfolio of an account, with the tenant's channels of that account. */
 export interface PortfolioUpdate {
-  readonly channels: readonly ChannelRow[];
+  readonly channels: readonly PublicChannel[];
   readonly update: Extract<NetworkUpdate, { kind: 'portfolio' }>;
 }
 

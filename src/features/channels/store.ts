@@ -2,7 +2,7 @@ import type { ExpressionBuilder } from 'kysely';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Db, Schema } from '../../database/database.ts';
 import { anyOf, bigints, crossTenant, transactionTime, unnest } from '../../database/expressions.ts';
-import type { ChannelRef, ChannelRow } from './channel.ts';
+import type { ChannelRef, PublicChannel } from './channel.ts';
 
 export const CHANNEL_COLUMNS = [
   'id',
@@ -19,9 +19,9 @@ export const CHANNEL_COLUMNS = [
   'status_reason',
   'created_at',
   'updated_at',
-] as const satisfies readonly (keyof ChannelRow)[];
+] as const satisfies readonly (keyof PublicChannel)[];
 
-type Status = Pick<ChannelRow, 'status'>;
+type Status = Pick<PublicChannel, 'status'>;
 
 export const listChannels = compileOnce((db, tenantId: number) =>
   db
@@ -77,7 +77,11 @@ export interface NewChannel {
  * number that another tenant has disconnected is taken over without that tenant's history. The first channel becomes the default.
  * @returns undefined if the number is connected to another tenant
  */
-export async function upsertChannel(trx: Db, tenantId: number, channel: NewChannel): Promise<ChannelRow | undefined> {
+export async function upsertChannel(
+  trx: Db,
+  tenantId: number,
+  channel: NewChannel,
+): Promise<PublicChannel | undefined> {
   const owner = await trx
     .selectFrom('channel_numbers')
     .select(['tenant_id', 'channel_id'])
@@ -141,7 +145,7 @@ const credentialsOf = (channel: NewChannel) => ({
   ...(channel.isSandbox !== undefined && { is_sandbox: channel.isSandbox }),
 });
 
-const insertChannel = (trx: Db, tenantId: number, channel: NewChannel): Promise<ChannelRow> =>
+const insertChannel = (trx: Db, tenantId: number, channel: NewChannel): Promise<PublicChannel> =>
   trx
     .insertInto('channels')
     .values(eb => ({
@@ -154,7 +158,7 @@ const insertChannel = (trx: Db, tenantId: number, channel: NewChannel): Promise<
     .$narrowType<Status>()
     .executeTakeFirstOrThrow();
 
-const updateCredentials = (trx: Db, tenantId: number, id: number, channel: NewChannel): Promise<ChannelRow> =>
+const updateCredentials = (trx: Db, tenantId: number, id: number, channel: NewChannel): Promise<PublicChannel> =>
   trx
     .updateTable('channels')
     .set(eb => ({
@@ -176,16 +180,16 @@ export const setChannelStatus = (
   trx: Db,
   tenantId: number,
   id: number,
-  status: ChannelRow['status'],
+  status: PublicChannel['status'],
   reason: string | null,
-): Promise<ChannelRow | undefined> => updateConnected(trx, tenantId, id, { status, status_reason: reason });
+): Promise<PublicChannel | undefined> => updateConnected(trx, tenantId, id, { status, status_reason: reason });
 
 const updateConnected = (
   trx: Db,
   tenantId: number,
   id: number,
-  values: Partial<Pick<ChannelRow, 'status' | 'status_reason' | 'is_default'>>,
-): Promise<ChannelRow | undefined> =>
+  values: Partial<Pick<PublicChannel, 'status' | 'status_reason' | 'is_default'>>,
+): Promise<PublicChannel | undefined> =>
   trx
     .updateTable('channels')
     .set({ ...values, updated_at: transactionTime })
@@ -200,7 +204,7 @@ const updateConnected = (
  * Marks a channel as disconnected. If it was the default, the oldest connected channel becomes the default.
  * @returns the changed channels, the disconnected one first; empty if it does not exist or is already disconnected
  */
-export async function disconnect(trx: Db, tenantId: number, id: number, reason: string): Promise<ChannelRow[]> {
+export async function disconnect(trx: Db, tenantId: number, id: number, reason: string): Promise<PublicChannel[]> {
   // Same lock order as `upsertChannel`, so that connecting the same number waits for this transaction.
   await trx
     .selectFrom('channel_numbers')
@@ -234,7 +238,7 @@ export async function disconnect(trx: Db, tenantId: number, id: number, reason: 
 }
 
 /** Locks all channels of a tenant, which are few, in one order, and returns them. */
-export const lockChannels = (trx: Db, tenantId: number): Promise<ChannelRow[]> =>
+export const lockChannels = (trx: Db, tenantId: number): Promise<PublicChannel[]> =>
   trx
     .selectFrom('channels')
     .select(CHANNEL_COLUMNS)
@@ -245,9 +249,14 @@ export const lockChannels = (trx: Db, tenantId: number): Promise<ChannelRow[]> =
     .execute();
 
 /** Columns that people set. */
-export type ChannelSettings = Partial<Pick<ChannelRow, 'name' | 'messages_per_second' | 'is_default'>>;
+export type ChannelSettings = Partial<Pick<PublicChannel, 'name' | 'messages_per_second' | 'is_default'>>;
 
-export const writeSettings = (trx: Db, tenantId: number, id: number, settings: ChannelSettings): Promise<ChannelRow> =>
+export const writeSettings = (
+  trx: Db,
+  tenantId: number,
+  id: number,
+  settings: ChannelSettings,
+): Promise<PublicChannel> =>
   trx
     .updateTable('channels')
     .set({ ...settings, updated_at: transactionTime })
@@ -262,7 +271,7 @@ export interface SealedCredentials {
   readonly waba_id: string;
   readonly access_token_sealed: Buffer;
   readonly messages_per_second: number;
-  readonly status: ChannelRow['status'];
+  readonly status: PublicChannel['status'];
 }
 
 const selectCredentials = compileOnce((db, tenantIds: readonly number[], channelIds: readonly number[]) =>

@@ -1,13 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Changed, NewEvent } from '../../core/events.ts';
 import type { ChangedTemplate } from './changes.sql.ts';
-import {
-  type EventTemplate,
-  eventTemplate,
-  type PublicTemplate,
-  TEMPLATE_COLUMNS,
-  type TemplateRow,
-} from './template.ts';
+import { type EventTemplate, eventTemplate, TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
 
 declare module '../../core/events.ts' {
   interface EventPayloads {
@@ -51,9 +45,9 @@ export const removalEvents = (rows: readonly TemplateRow[]): NewEvent[] =>
 
 /** The old values of the changed columns. */
 function difference(
-  row: PublicTemplate,
-  previous: PublicTemplate,
-  columns: readonly (keyof PublicTemplate)[],
+  row: TemplateRow,
+  previous: TemplateRow,
+  columns: readonly (keyof TemplateRow)[],
 ): Partial<EventTemplate> | undefined {
   const changed = columns.filter(column => !isDeepStrictEqual(row[column], previous[column]));
   if (changed.length === 0) return undefined;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import type { ChannelRow } from '../channels/channel.ts';
+import type { PublicChannel } from '../channels/channel.ts';
 import type { TemplateFields } from './changes.sql.ts';
 import { TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
 
@@ -66,7 +66,7 @@ export interface Account {
   readonly channel_id: number;
 }
 
-export type AccountState = Account & Pick<ChannelRow, 'status' | 'status_reason'>;
+export type AccountState = Account & Pick<PublicChannel, 'status' | 'status_reason'>;
 
 /** The business account of one channel, of the default channel, or all accounts, each with an active channel if it has one. */
 export const listAccounts = (db: Db, tenantId: number, which: number | 'default' | 'all'): Promise<AccountState[]> =>

@@ -1,7 +1,7 @@
 import { asList, asObject, asText, type JsonObject } from '../../platform/json.ts';
 
 /** A template as stored; events show it as `EventTemplate`. Status, category and quality have the network's values. */
-export interface PublicTemplate {
+export interface TemplateRow {
   readonly id: number;
   readonly waba_id: string;
   readonly network_id: string;
@@ -18,15 +18,13 @@ export interface PublicTemplate {
   readonly updated_at: string;
 }
 
-export type TemplateRow = PublicTemplate;
-
 /** A template in events, with the field names of REST's rows: `template_id` is the network's id. */
-export type EventTemplate = Omit<PublicTemplate, 'network_id'> & { readonly template_id: string };
+export type EventTemplate = Omit<TemplateRow, 'network_id'> & { readonly template_id: string };
 
 /** A row, or some of its columns, as events show them. */
-export function eventTemplate(row: PublicTemplate): EventTemplate;
-export function eventTemplate(row: Partial<PublicTemplate>): Partial<EventTemplate>;
-export function eventTemplate({ network_id, ...template }: Partial<PublicTemplate>): Partial<EventTemplate> {
+export function eventTemplate(row: TemplateRow): EventTemplate;
+export function eventTemplate(row: Partial<TemplateRow>): Partial<EventTemplate>;
+export function eventTemplate({ network_id, ...template }: Partial<TemplateRow>): Partial<EventTemplate> {
   return network_id === undefined ? template : { ...template, template_id: network_id };
 }
 
@@ -44,7 +42,7 @@ export const TEMPLATE_COLUMNS = [
   'components',
   'created_at',
   'updated_at',
-] as const satisfies readonly (keyof PublicTemplate)[];
+] as const satisfies readonly (keyof TemplateRow)[];
 
 /** Only a template in this state can be sent. */
 export const APPROVED = 'APPROVED';
@@ -144,7 +142,7 @@ export interface TemplateButton {
 /** The network generates the text of one-time-code templates, and may not return it. */
 const CODE_BODY = '*{{1}}* is your verification code.';
 
-export function partsOf({ category, components }: Pick<PublicTemplate, 'category' | 'components'>): TemplateParts {
+export function partsOf({ category, components }: Pick<TemplateRow, 'category' | 'components'>): TemplateParts {
   const find = (type: string) => components.find(component => keyword(component['type']) === type);
   const isCode = category === 'AUTHENTICATION';
   const [header, body, footer, buttons] = [find('HEADER'), find('BODY'), find('FOOTER'), find('BUTTONS')];
@@ -199,7 +197,7 @@ function readButton(value: unknown, index: number): TemplateButton {
 }
 
 /** The expiry in minutes that the footer shows for a one-time code; null if the template has none. */
-export const codeExpirationOf = (template: Pick<PublicTemplate, 'category' | 'components'>): number | null =>
+export const codeExpirationOf = (template: Pick<TemplateRow, 'category' | 'components'>): number | null =>
   partsOf(template).footer?.codeExpirationMinutes ?? null;
 
 const minutes = (footer: JsonObject): number | null => {

@@ -1,6 +1,6 @@
 import { FieldErrorList } from '../../../core/errors.ts';
 import type { MergeText } from '../../messages/send/content.ts';
-import { type PublicTemplate, partsOf, type TemplateHeader, type TemplateParts } from '../template.ts';
+import { partsOf, type TemplateHeader, type TemplateParts, type TemplateRow } from '../template.ts';
 
 type Maybe<T> = T | null | undefined;
 
@@ -58,7 +58,7 @@ export const FILE_KINDS = ['image', 'video', 'document'] as const;
 const HEADER_KINDS = ['text', ...FILE_KINDS, 'location'] as const;
 
 /** Whether the template is for one-time codes: each of its variables is the code. */
-export const isCode = ({ category }: Pick<PublicTemplate, 'category'>): boolean => category === 'AUTHENTICATION';
+export const isCode = ({ category }: Pick<TemplateRow, 'category'>): boolean => category === 'AUTHENTICATION';
 
 /**
  * Validates a send's values against the template: each missing, surplus or mistyped value is an error.
@@ -69,7 +69,7 @@ export const isCode = ({ category }: Pick<PublicTemplate, 'category'>): boolean 
  * @throws VALIDATION_ERROR on `header.image`, `body.1`, `bodyByName.first_name`, `buttons.0` and the like
  */
 export function missingValuesOf(
-  template: Pick<PublicTemplate, 'category' | 'components' | 'parameter_format'>,
+  template: Pick<TemplateRow, 'category' | 'components' | 'parameter_format'>,
   values: Values,
 ): Filling {
   const parts = partsOf(template);

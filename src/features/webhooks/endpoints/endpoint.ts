@@ -12,7 +12,7 @@ export const DISABLED_REASONS = ['by_hand', 'gone', 'failing'] as const;
 export type DisabledReason = (typeof DISABLED_REASONS)[number];
 
 /** An endpoint in tables and lists, without secrets. Events show it as `EventWebhook`. */
-export interface PublicWebhook {
+export interface EndpointRow {
   readonly id: number;
   readonly url: string;
   readonly events: readonly string[];
@@ -30,19 +30,17 @@ export interface PublicWebhook {
   readonly updated_at: string;
 }
 
-export type EndpointRow = PublicWebhook;
-
 /** An endpoint in events, with the field names of REST's rows: `headers` are names without their values. */
-export type EventWebhook = Omit<PublicWebhook, 'header_names'> & { readonly headers: readonly string[] };
+export type EventWebhook = Omit<EndpointRow, 'header_names'> & { readonly headers: readonly string[] };
 
 /** A row as events show it. */
-export const eventWebhook = ({ header_names: headers, ...webhook }: PublicWebhook): EventWebhook => ({
+export const eventWebhook = ({ header_names: headers, ...webhook }: EndpointRow): EventWebhook => ({
   ...webhook,
   headers,
 });
 
 /** The row that an event shows. */
-export const rowOfEvent = ({ headers: header_names, ...webhook }: EventWebhook): PublicWebhook => ({
+export const rowOfEvent = ({ headers: header_names, ...webhook }: EventWebhook): EndpointRow => ({
   ...webhook,
   header_names,
 });
@@ -61,7 +59,7 @@ export const ENDPOINT_COLUMNS = [
   'previous_secret_until',
   'created_at',
   'updated_at',
-] as const satisfies readonly (keyof PublicWebhook)[];
+] as const satisfies readonly (keyof EndpointRow)[];
 
 export const MAX_ENDPOINTS = 50;
 const MAX_URL = 2_000;

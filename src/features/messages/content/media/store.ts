@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../../database/database.ts';
 import { clockTimeIn } from '../../../../database/expressions.ts';
 import type { MediaType } from '../../../../network/network.ts';
-import type { ChannelRow } from '../../../channels/channel.ts';
+import type { PublicChannel } from '../../../channels/channel.ts';
 import type { MediaRow, PendingMedia, StoredMedia } from './file.ts';
 
 const COLUMNS = [
@@ -181,11 +181,11 @@ export const findChannel = (
   db: Db,
   tenantId: number,
   channelId: number | null,
-): Promise<Pick<ChannelRow, 'id' | 'status' | 'status_reason'> | undefined> =>
+): Promise<Pick<PublicChannel, 'id' | 'status' | 'status_reason'> | undefined> =>
   db
     .selectFrom('channels')
     .select(['id', 'status', 'status_reason'])
     .where('tenant_id', '=', tenantId)
     .where(eb => (channelId === null ? eb('is_default', '=', eb.lit(true)) : eb('id', '=', channelId)))
-    .$narrowType<Pick<ChannelRow, 'status'>>()
+    .$narrowType<Pick<PublicChannel, 'status'>>()
     .executeTakeFirst();
