@@ -1,5 +1,6 @@
 import { CodedError, FieldErrorList } from '../../core/errors.ts';
 import { lookupId } from '../../core/global-ids.ts';
+import type { Maybe } from '../../core/maybe.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
 import type { Context } from '../../schema/context.ts';
@@ -21,8 +22,6 @@ import {
 } from './campaign.ts';
 import { columnField } from './column-fields.ts';
 import { recipientListLoader } from './lists/loaders.ts';
-
-type Maybe<T> = T | null | undefined;
 
 /** The fields of a campaign; of an update, those that are left out keep their value. */
 export interface CampaignInput {

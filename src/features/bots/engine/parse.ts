@@ -1,11 +1,10 @@
 import { FieldErrorList } from '../../../core/errors.ts';
+import type { Maybe } from '../../../core/maybe.ts';
 import { isLonger } from '../../../platform/text.ts';
 import { BOT_LIMITS, type BotRow, type Trigger } from '../bot.ts';
 import type { GivenReply } from '../reply/reply.ts';
 import { normalise } from './match.ts';
 import { patternFault } from './pattern.ts';
-
-type Maybe<T> = T | null | undefined;
 
 /** The input for a bot; for an update, the fields to change. */
 export interface BotInput {

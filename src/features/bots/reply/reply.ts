@@ -1,8 +1,7 @@
+import type { Maybe } from '../../../core/maybe.ts';
 import type { MediaType } from '../../../network/network.ts';
 import type { Choices, GivenChoices } from '../../messages/content/interactive/interactive.ts';
 import type { Values } from '../../templates/sending/parameters.ts';
-
-type Maybe<T> = T | null | undefined;
 
 export interface TextReply {
   readonly text: string;

@@ -1,4 +1,5 @@
 import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
+import type { Maybe } from '../../../core/maybe.ts';
 import { isLonger, isStorable } from '../../../platform/text.ts';
 import { linkFault } from '../../messages/content/media/send-media.ts';
 import { checkLocation } from '../../templates/sending/parameters.ts';
@@ -8,8 +9,6 @@ import { DEFAULT_TOPICS } from '../integration.ts';
 import type { MappingFields } from '../store.ts';
 import type { MappedTemplate, Value } from './mapping.ts';
 import { type Kind, PATH_NAMES, type PathName, type Paths } from './paths.ts';
-
-type Maybe<T> = T | null | undefined;
 
 /** The input for a mapping; undefined: not given. */
 export interface MappingInput {

@@ -1,7 +1,6 @@
+import type { Maybe } from '../../../core/maybe.ts';
 import type { LabelRow } from '../../contacts/labels/label.ts';
 import { DEFAULT_PATHS, type Kind, type Paths } from './paths.ts';
-
-type Maybe<T> = T | null | undefined;
 
 /** The value of a variable: from a path, with a fallback if nothing is there, or a fixed text. */
 export interface Value {

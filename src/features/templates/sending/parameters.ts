@@ -1,8 +1,7 @@
 import { FieldErrorList } from '../../../core/errors.ts';
+import type { Maybe } from '../../../core/maybe.ts';
 import type { MergeText } from '../../messages/send/content.ts';
 import { partsOf, type TemplateHeader, type TemplateParts, type TemplateRow } from '../template.ts';
-
-type Maybe<T> = T | null | undefined;
 
 /** Values for the variables of a template. */
 export interface Values {

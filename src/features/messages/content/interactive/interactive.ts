@@ -1,4 +1,5 @@
 import { FieldErrorList } from '../../../../core/errors.ts';
+import type { Maybe } from '../../../../core/maybe.ts';
 import type { JsonObject } from '../../../../platform/json.ts';
 import { isLonger } from '../../../../platform/text.ts';
 
@@ -21,8 +22,6 @@ export const LIMITS = {
   linkText: 20,
   link: 2_000,
 } as const;
-
-type Maybe<T> = T | null | undefined;
 
 export interface ReplyButton {
   readonly id: string;
