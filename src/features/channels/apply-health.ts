@@ -4,7 +4,7 @@ import type { Db } from '../../database/database.ts';
 import { append } from '../../events/append.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
 import type { PublicChannel } from './channel.ts';
-import { findToldAt, lockHealth, writeHealth } from './health.sql.ts';
+import { lockHealth, writeHealth } from './health.sql.ts';
 import {
   type HealthChange,
   healthAfter,
@@ -33,14 +33,14 @@ export async function applyHealth(
 ): Promise<void> {
   if (updates.length === 0) return;
   const channelIds = [...new Set(updates.flatMap(update => update.channels.map(({ id }) => id)))];
-  const healths = new Map((await lockHealth(trx, tenantId, channelIds)).map(health => [health.channel_id, health]));
-  const told = await findToldAt(trx, tenantId, channelIds);
+  const known = new Map((await lockHealth(trx, tenantId, channelIds)).map(one => [one.health.channel_id, one]));
   const changed = new Map<number, PublicHealth & { readonly told_at: ToldAt }>();
   const events: NewEvent[] = [];
   for (const { channels, update } of updates) {
     for (const channel of channels) {
-      const before = healths.get(channel.id);
-      if (!before) continue;
+      const locked = known.get(channel.id);
+      if (!locked) continue;
+      const { health: before, toldAt } = locked;
       const change: HealthChange = {
         field: update.field,
         event: update.event ?? null,
@@ -49,12 +49,10 @@ export async function applyHealth(
         details: update.details,
       };
       if (isRepeated(before.last_change, change, update.isTimeEstimated ?? false)) continue;
-      const toldAt = told.get(channel.id) ?? {};
       const patch = newestOf(update.patch, toldAt, change.occurred_at);
       const health = { ...healthAfter(before, patch, change, toldAt), updated_at: new Date(nowMs).toISOString() };
       const told_at = toldAtAfter(toldAt, patch, change.occurred_at);
-      told.set(channel.id, told_at);
-      healths.set(channel.id, health);
+      known.set(channel.id, { health, toldAt: told_at });
       changed.set(channel.id, { ...health, told_at });
       events.push({
         type: 'channel.health_changed',

@@ -27,8 +27,14 @@ const REPORTED = {
 
 const columns = Object.keys(REPORTED) as readonly (keyof typeof REPORTED)[];
 
+/** The health of a channel, and when the network told what is known. */
+export interface LockedHealth {
+  readonly health: PublicHealth;
+  readonly toldAt: ToldAt;
+}
+
 /** Locks the health rows of channels, creating missing ones. */
-export async function lockHealth(trx: Db, tenantId: number, channelIds: readonly number[]): Promise<PublicHealth[]> {
+export async function lockHealth(trx: Db, tenantId: number, channelIds: readonly number[]): Promise<LockedHealth[]> {
   await trx
     .insertInto('channel_health')
     .columns(['tenant_id', 'channel_id'])
@@ -40,31 +46,16 @@ export async function lockHealth(trx: Db, tenantId: number, channelIds: readonly
     )
     .onConflict(conflict => conflict.doNothing())
     .execute();
-  return trx
+  const rows = await trx
     .selectFrom('channel_health')
-    .select(['channel_id', ...columns])
-    .$narrowType<Pick<PublicHealth, 'restrictions' | 'last_error' | 'last_change'>>()
+    .select(['channel_id', 'told_at', ...columns])
+    .$narrowType<Pick<PublicHealth, 'restrictions' | 'last_error' | 'last_change'> & { told_at: ToldAt }>()
     .where('tenant_id', '=', tenantId)
     .where('channel_id', '=', anyOf(channelIds))
     .orderBy('channel_id')
     .forNoKeyUpdate()
     .execute();
-}
-
-/** By channel, of rows that `lockHealth` has locked. */
-export async function findToldAt(
-  trx: Db,
-  tenantId: number,
-  channelIds: readonly number[],
-): Promise<Map<number, ToldAt>> {
-  const rows = await trx
-    .selectFrom('channel_health')
-    .select(['channel_id', 'told_at'])
-    .$narrowType<{ told_at: ToldAt }>()
-    .where('tenant_id', '=', tenantId)
-    .where('channel_id', '=', anyOf(channelIds))
-    .execute();
-  return new Map(rows.map(row => [row.channel_id, row.told_at]));
+  return rows.map(({ told_at: toldAt, ...health }) => ({ health, toldAt }));
 }
 
 const assignments = sql.raw(columns.map(column => `${column} = r.${column}`).join(', '));

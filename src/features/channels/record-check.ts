@@ -26,8 +26,9 @@ export async function recordCheck(
   nowMs: number,
   known: KnownHealth | 'connecting',
 ): Promise<void> {
-  const [before] = await lockHealth(trx, tenantId, [channel.id]);
-  if (!before) return;
+  const [locked] = await lockHealth(trx, tenantId, [channel.id]);
+  if (!locked) return;
+  const { health: before } = locked;
   const isConnecting = known === 'connecting';
   if (!isConnecting && (known ? known.updated_at !== before.updated_at : before.last_change !== null)) return;
   const now = new Date(nowMs).toISOString();
