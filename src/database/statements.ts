@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Socket } from 'node:net';
+import { CompiledQuery } from 'kysely';
 import { LRUCache } from 'lru-cache';
 import pg from 'pg';
 
@@ -122,3 +123,7 @@ export class NamedClient extends pg.Client {
     this.query = query as typeof this.query;
   }
 }
+
+/** A statement with a fixed text and parameters `$n`. */
+export const raw = <Row>(text: string, values: readonly unknown[]): CompiledQuery<Row> =>
+  CompiledQuery.raw(text, [...values]) as CompiledQuery<Row>;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../src/database/database.ts';
-import { raw } from '../../src/database/page.ts';
-import { MAX_PREPARED, PLANNED_AT_EACH_CALL } from '../../src/database/statements.ts';
+import { MAX_PREPARED, PLANNED_AT_EACH_CALL, raw } from '../../src/database/statements.ts';
 import { openTestDatabase } from '../support/database.ts';
 
 let db: Database;

@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../src/database/database.ts';
-import { type ListDefinition, listStatement } from '../../src/database/list.ts';
-import { readPage } from '../../src/database/page.ts';
+import { type ListDefinition, listStatement, readPage } from '../../src/database/list.ts';
 import type { LabelRow } from '../../src/features/contacts/labels/label.ts';
 import { listLabels } from '../../src/features/contacts/labels/store.ts';
 import { listContacts } from '../../src/features/contacts/page.sql.ts';

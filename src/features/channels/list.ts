@@ -1,7 +1,6 @@
 import type { ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
-import type { ListDefinition, Page } from '../../database/list.ts';
-import { listColumns, readPage } from '../../database/page.ts';
+import { type ListDefinition, listColumns, type Page, readPage } from '../../database/list.ts';
 import type { Context } from '../../schema/context.ts';
 import type { PublicChannel } from './channel.ts';
 import { CHANNEL_COLUMNS } from './store.ts';

@@ -1,9 +1,8 @@
 import { invalid } from '../../core/errors.ts';
 import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { callerOf, tenantOf } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page, whereOf } from '../../database/list.ts';
+import { countList, type ListDefinition, listStatement, Page, whereOf } from '../../database/list.ts';
 import type { FilterColumn, FilterColumns } from '../../database/list-filter.ts';
-import { countList } from '../../database/page.ts';
 import { type SearchTerm, searchWords } from '../../database/search.ts';
 import { countryByCode } from '../../platform/countries.ts';
 import { nationalDigits } from '../../platform/phone.ts';

@@ -1,6 +1,6 @@
 import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
-import { raw } from '../../database/page.ts';
+import { raw } from '../../database/statements.ts';
 
 export interface ConversationCounts {
   readonly open: number;

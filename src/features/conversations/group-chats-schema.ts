@@ -1,7 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import { tenantOf } from '../../core/principal.ts';
-import type { ListDefinition } from '../../database/list.ts';
-import { listColumns, readPage } from '../../database/page.ts';
+import { type ListDefinition, listColumns, readPage } from '../../database/list.ts';
 import { builder } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
 import { DATES, listQueries } from '../../schema/list-queries.ts';

@@ -1,7 +1,6 @@
 import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { callerOf, requireScope } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
-import { countList, listColumns } from '../../database/page.ts';
+import { countList, type ListDefinition, listColumns, listStatement, Page } from '../../database/list.ts';
 import { HOUR, MINUTE } from '../../platform/clock.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';

@@ -1,7 +1,7 @@
 import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
-import { raw } from '../../database/page.ts';
 import { type Row, shapeOf, type Values } from '../../database/row-shape.ts';
+import { raw } from '../../database/statements.ts';
 import type { Selection } from '../../schema/selection.ts';
 import { contactColumns, nestedColumns } from '../contacts/columns.ts';
 import type { ContactRow } from '../contacts/contact.ts';

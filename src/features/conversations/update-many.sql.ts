@@ -2,7 +2,7 @@ import type { Filter } from '../../core/list-args.ts';
 import type { Db } from '../../database/database.ts';
 import { filterConditions } from '../../database/list-filter.ts';
 import { Parameters } from '../../database/list-query.ts';
-import { raw } from '../../database/page.ts';
+import { raw } from '../../database/statements.ts';
 import { CONVERSATIONS, withIndexed } from './list.ts';
 
 /** The condition of the tenant and a filter. @throws VALIDATION_ERROR for a faulty filter */

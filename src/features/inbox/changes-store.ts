@@ -1,8 +1,7 @@
 import type { ListArgs } from '../../core/list-args.ts';
 import type { Db } from '../../database/database.ts';
 import { anyOf } from '../../database/expressions.ts';
-import type { ListDefinition, Page } from '../../database/list.ts';
-import { listColumns, readPage } from '../../database/page.ts';
+import { type ListDefinition, listColumns, type Page, readPage } from '../../database/list.ts';
 import type { UnhandledReason } from '../../network/updates.ts';
 
 /** A change of a webhook that was not applied when it arrived. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
 import type { ListStatement } from '../../database/list.ts';
-import { raw } from '../../database/page.ts';
+import { raw } from '../../database/statements.ts';
 import type { IntegrationRow } from './integration.ts';
 import type { MappingRow } from './mappings/mapping.ts';
 

@@ -1,7 +1,6 @@
 import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page } from '../../database/list.ts';
-import { countList, listColumns, readPage } from '../../database/page.ts';
+import { countList, type ListDefinition, listColumns, listStatement, Page, readPage } from '../../database/list.ts';
 import type { Context } from '../../schema/context.ts';
 import type { IntegrationRow } from './integration.ts';
 import { listIntegrations } from './integrations.sql.ts';

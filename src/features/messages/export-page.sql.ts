@@ -1,7 +1,7 @@
 import { NIL_UUID } from '../../core/ids.ts';
 import type { Filter } from '../../core/list-args.ts';
 import type { Db } from '../../database/database.ts';
-import { raw } from '../../database/page.ts';
+import { raw } from '../../database/statements.ts';
 import { messagesWhere } from './list.ts';
 
 /** The start of all ids. */

@@ -1,8 +1,7 @@
 import type { Filter, ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
-import { type ListDefinition, listStatement, Page, whereOf } from '../../database/list.ts';
+import { countList, type ListDefinition, listStatement, Page, whereOf } from '../../database/list.ts';
 import type { FilterColumns } from '../../database/list-filter.ts';
-import { countList } from '../../database/page.ts';
 import type { Context } from '../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../schema/selection.ts';
 import { currentContact } from '../contacts/columns.ts';

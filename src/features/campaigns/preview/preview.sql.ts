@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { Parameters } from '../../../database/list-query.ts';
-import { raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import { SHARED_CODES } from '../../../platform/phone-country.ts';
 import type { Condition } from '../audience/members.sql.ts';
 import { BLOCKED_CODE, REASON } from '../recipients/recipient.ts';

@@ -1,6 +1,6 @@
 import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
-import { raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import { type RecipientRow, recipientsWhere } from './list.ts';
 
 export interface ExportedRecipient extends RecipientRow {

@@ -1,8 +1,8 @@
 import type { Filter, ListArgs } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
-import { type ListDefinition, listStatement, Page, whereOf } from '../../../database/list.ts';
+import { countList, type ListDefinition, listColumns, listStatement, Page, whereOf } from '../../../database/list.ts';
 import type { FilterColumn } from '../../../database/list-filter.ts';
-import { countList, listColumns, raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import type { CampaignRow } from '../campaign.ts';
 import { REASON, STATE } from './recipient.ts';
 

@@ -1,6 +1,6 @@
 import type { Db } from '../../../database/database.ts';
 import { Parameters } from '../../../database/list-query.ts';
-import { raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import type { Condition } from '../audience/members.sql.ts';
 
 export interface PreparedRange {

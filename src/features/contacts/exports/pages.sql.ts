@@ -1,6 +1,6 @@
 import type { Filter } from '../../../core/list-args.ts';
 import { type Db, isoTimestamp } from '../../../database/database.ts';
-import { raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import { CONTACT_COLUMNS } from '../contact.ts';
 import { contactsWhere } from '../list.ts';
 

@@ -1,7 +1,6 @@
 import type { ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import { type ListDefinition, listStatement, Page } from '../../../database/list.ts';
-import { countList } from '../../../database/page.ts';
+import { countList, type ListDefinition, listStatement, Page } from '../../../database/list.ts';
 import type { Context } from '../../../schema/context.ts';
 import { merged, type Selection, selectionAt } from '../../../schema/selection.ts';
 import { LABELS, type LabelKind, type LabelRow } from './label.ts';

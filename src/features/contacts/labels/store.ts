@@ -2,7 +2,7 @@ import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyIn, anyOf, bigints, transactionTime, unnest } from '../../../database/expressions.ts';
 import type { ListStatement } from '../../../database/list.ts';
-import { raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import { LABELS, type LabelFields, type LabelKind, type LabelRow } from './label.ts';
 
 /** Typed as `statuses`, which has all columns of the three tables. */

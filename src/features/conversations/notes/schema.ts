@@ -1,8 +1,7 @@
 import { inputId, numericId } from '../../../core/global-ids.ts';
 import type { ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import type { ListDefinition } from '../../../database/list.ts';
-import { listColumns, readPage } from '../../../database/page.ts';
+import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
 import { databaseId } from '../../../schema/database-id.ts';

@@ -1,7 +1,6 @@
 import { numericId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import type { ListDefinition } from '../../../database/list.ts';
-import { listColumns, readPage } from '../../../database/page.ts';
+import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
 import { deleteMutation } from '../../../schema/delete-mutation.ts';

@@ -1,8 +1,7 @@
 import type { Filter, ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
-import { type ListDefinition, type Page, whereOf } from '../../../database/list.ts';
-import { listColumns, readPage } from '../../../database/page.ts';
+import { type ListDefinition, listColumns, type Page, readPage, whereOf } from '../../../database/list.ts';
 import type { Context } from '../../../schema/context.ts';
 import { getPrices, PRICE_COLUMNS } from './pricing.sql.ts';
 import { type PriceRow, pricingCategorySql } from './pricing.ts';

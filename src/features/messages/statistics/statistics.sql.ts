@@ -3,7 +3,7 @@ import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
 import { type FilterColumns, filterConditions } from '../../../database/list-filter.ts';
 import { Parameters } from '../../../database/list-query.ts';
-import { raw } from '../../../database/page.ts';
+import { raw } from '../../../database/statements.ts';
 import { MESSAGE_FILTERS } from '../list.ts';
 import { COUNTED, COUNTED_FILTERS, LIVE, type StatisticColumn, WAITING } from './columns.ts';
 import type { Spans } from './spans.ts';

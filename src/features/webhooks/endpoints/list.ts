@@ -1,7 +1,6 @@
 import type { Filter, ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
-import type { ListDefinition, Page } from '../../../database/list.ts';
-import { listColumns, readPage } from '../../../database/page.ts';
+import { type ListDefinition, listColumns, type Page, readPage } from '../../../database/list.ts';
 import type { Context } from '../../../schema/context.ts';
 import { DELIVERY_COLUMNS, type DeliveryRow } from '../log/delivery.ts';
 import { ENDPOINT_COLUMNS, type EndpointRow } from './endpoint.ts';
