@@ -1,7 +1,7 @@
 import { invalid } from '../core/errors.ts';
 import { inputId, lookupUuid } from '../core/global-ids.ts';
 import { type Filter, MAX_CONDITIONS, MAX_FILTER_DEPTH } from '../core/list-args.ts';
-import { filterSql, type ListColumn, type Operator, type Parameters } from './list-query.ts';
+import { filterSql, type ListColumn, type Operator, type Parameters } from './list-sql.ts';
 
 /** A filterable column; `node` names the type of the ids in it, so that global ids are accepted. */
 export interface FilterColumn extends ListColumn {

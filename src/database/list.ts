@@ -12,7 +12,7 @@ import {
   type OrderTerm,
   orderSql,
   Parameters,
-} from './list-query.ts';
+} from './list-sql.ts';
 import { type SearchTerm, searchSql, searchWords } from './search.ts';
 import { raw } from './statements.ts';
 import type { DB } from './tables.generated.ts';

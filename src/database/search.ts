@@ -1,5 +1,5 @@
 import { invalid } from '../core/errors.ts';
-import type { Parameters } from './list-query.ts';
+import type { Parameters } from './list-sql.ts';
 import { PLANNED_AT_EACH_CALL } from './statements.ts';
 
 /** Alternative words, of which a text must contain at least one. */

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { decodeGlobalId, encodeGlobalId, inputId, numericId, uuidOf } from '../../src/core/global-ids.ts';
 import { idFor, isUuid, newId } from '../../src/core/ids.ts';
 import { isoTimestamp, typeParsers } from '../../src/database/database.ts';
-import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/database/list-query.ts';
+import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/database/list-sql.ts';
 import { createSecretBox } from '../../src/platform/crypto.ts';
 import { parseJson, parseStorable } from '../../src/platform/json.ts';
 import { isLonger, isStorable, lengthOf } from '../../src/platform/text.ts';

@@ -1,7 +1,7 @@
 import type { Filter } from '../../core/list-args.ts';
 import type { Db } from '../../database/database.ts';
 import { filterConditions } from '../../database/list-filter.ts';
-import { Parameters } from '../../database/list-query.ts';
+import { Parameters } from '../../database/list-sql.ts';
 import { raw } from '../../database/statements.ts';
 import { CONVERSATIONS, withIndexed } from './list.ts';
 

@@ -1,7 +1,7 @@
 import type { ListArgs } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { type ListDefinition, listColumns, type Page, readPage } from '../../database/list.ts';
-import type { ListColumn } from '../../database/list-query.ts';
+import type { ListColumn } from '../../database/list-sql.ts';
 import type { Context } from '../../schema/context.ts';
 import { CATEGORIES, QUALITIES, STATUSES, TEMPLATE_COLUMNS, type TemplateRow } from './template.ts';
 

@@ -7,7 +7,7 @@ import { serve } from '../../../src/app/serve.ts';
 import { loadConfig } from '../../../src/config.ts';
 import { unauthorized } from '../../../src/core/errors.ts';
 import { tenantOf } from '../../../src/core/principal.ts';
-import { encodeCursor } from '../../../src/database/list-query.ts';
+import { encodeCursor } from '../../../src/database/list-sql.ts';
 import { ALL_COLUMNS } from '../../../src/features/contacts/columns.ts';
 import type { ContactRow } from '../../../src/features/contacts/contact.ts';
 import { bearerToken } from '../../../src/http/authenticate.ts';

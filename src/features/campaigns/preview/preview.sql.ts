@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { Parameters } from '../../../database/list-query.ts';
+import { Parameters } from '../../../database/list-sql.ts';
 import { raw } from '../../../database/statements.ts';
 import { SHARED_CODES } from '../../../platform/phone-country.ts';
 import type { Condition } from '../audience/members.sql.ts';

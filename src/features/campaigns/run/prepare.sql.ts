@@ -1,5 +1,5 @@
 import type { Db } from '../../../database/database.ts';
-import { Parameters } from '../../../database/list-query.ts';
+import { Parameters } from '../../../database/list-sql.ts';
 import { raw } from '../../../database/statements.ts';
 import type { Condition } from '../audience/members.sql.ts';
 

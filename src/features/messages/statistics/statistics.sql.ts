@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
 import { type FilterColumns, filterConditions } from '../../../database/list-filter.ts';
-import { Parameters } from '../../../database/list-query.ts';
+import { Parameters } from '../../../database/list-sql.ts';
 import { raw } from '../../../database/statements.ts';
 import { MESSAGE_FILTERS } from '../list.ts';
 import { COUNTED, COUNTED_FILTERS, LIVE, type StatisticColumn, WAITING } from './columns.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
-import { escapeLike } from '../../../database/list-query.ts';
+import { escapeLike } from '../../../database/list-sql.ts';
 
 /** Blanks the keys of requests about contacts. @returns the number of keys by contact */
 export async function blankKeysOf(
