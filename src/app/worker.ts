@@ -32,8 +32,8 @@ import { dueIntegrationLanes } from '../features/integrations/orders/deliveries.
 import { INTEGRATIONS } from '../features/integrations/orders/delivery.ts';
 import { processDeliveries } from '../features/integrations/orders/process.ts';
 import { fetchFiles } from '../features/messages/content/media/keeping/fetch.ts';
-import { MEDIA } from '../features/messages/content/media/keeping/lane.ts';
 import { dueMediaLanes } from '../features/messages/content/media/keeping/queue.sql.ts';
+import { MEDIA } from '../features/messages/content/media/keeping/queue.ts';
 import { deleteUnusedContents, expireFiles } from '../features/messages/content/media/keeping/sweep.ts';
 import { inDoubtMs } from '../features/messages/dispatch/dispatch.ts';
 import { drain } from '../features/messages/dispatch/drain.ts';

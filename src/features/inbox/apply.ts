@@ -7,7 +7,7 @@ import { type ErasedPerson, restoreOptOuts } from '../contacts/erasure/erased-pe
 import type { SeenRecipient } from '../contacts/resolve-contacts.ts';
 import { applyGroups } from '../conversations/group-chats.ts';
 import { applyHandovers, returnThreads } from '../conversations/owners.ts';
-import { channelsWithFiles, queueReceived } from '../messages/content/media/keeping/queue-received.ts';
+import { channelsWithFiles, queueReceived } from '../messages/content/media/keeping/queue.ts';
 import { applyCalls } from '../messages/inbound/calls.ts';
 import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../messages/inbound/corrections.ts';
 import { isPrivateEdit, recordEditedOptOuts } from '../messages/inbound/edited-opt-outs.ts';

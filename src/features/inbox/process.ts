@@ -5,7 +5,7 @@ import { SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { createWebhookRecorder } from '../channels/record-webhooks.ts';
 import { storeRecipientIdentities } from '../contacts/resolve-contacts.ts';
-import { MEDIA, mediaLane } from '../messages/content/media/keeping/lane.ts';
+import { MEDIA, mediaLane } from '../messages/content/media/keeping/queue.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { syncSoon } from '../templates/sync/request-sync.ts';
 import { applyEach, applyUpdates, NOTHING_APPLIED } from './apply.ts';

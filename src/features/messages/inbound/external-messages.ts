@@ -11,7 +11,7 @@ import {
   lockOrCreateConversations,
   threadEvents,
 } from '../../conversations/fold.ts';
-import { queueReceived } from '../content/media/keeping/queue-received.ts';
+import { queueReceived } from '../content/media/keeping/queue.ts';
 import { contentObject, type MessageRow } from '../message.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { detailsOf, type MessageDetails } from './details.ts';

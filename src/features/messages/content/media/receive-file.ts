@@ -6,8 +6,7 @@ import { requireScope } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { channelFor, openChannel } from './channel.ts';
 import { MIN_REMAINING_MS, nameOnly, UPLOAD_MS } from './file.ts';
-import { MEDIA, mediaLane } from './keeping/lane.ts';
-import { queueUpload } from './keeping/queue-upload.ts';
+import { MEDIA, mediaLane, queueUpload } from './keeping/queue.ts';
 import { retireUpload, upsertFile } from './store.ts';
 import { type IncomingFile, transfer } from './transfer.ts';
 

@@ -4,8 +4,7 @@ import type { Principal } from '../../../../core/principal.ts';
 import type { Resources } from '../../../../schema/context.ts';
 import { openChannel } from './channel.ts';
 import { type StoredMedia, UPLOAD_MS } from './file.ts';
-import { MEDIA, mediaLane } from './keeping/lane.ts';
-import { queueUpload } from './keeping/queue-upload.ts';
+import { MEDIA, mediaLane, queueUpload } from './keeping/queue.ts';
 import { completeUpload, getMedia } from './store.ts';
 import { type IncomingFile, transfer } from './transfer.ts';
 

@@ -11,8 +11,8 @@ import { openChannel } from '../channel.ts';
 import { hexDigest } from '../file.ts';
 import { MAX_BYTES } from '../formats.ts';
 import { keepContent, linkKnownContent, reserveKey } from './contents.sql.ts';
-import { parseMediaLane } from './lane.ts';
 import { type ClaimedFile, claimFiles, loseFile, postponeFile, releaseClaims } from './queue.sql.ts';
+import { parseMediaLane } from './queue.ts';
 import { RESERVED_MS } from './sweep.ts';
 
 /** Files that one lane fetches at once. */
