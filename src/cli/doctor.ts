@@ -9,7 +9,7 @@ import { requireOriginalLog } from '../events/origin.ts';
 import { credentialsOf } from '../features/channels/credentials.ts';
 import { listChannels } from '../features/channels/store.ts';
 import { listAccounts } from '../features/tenancy/account/account.sql.ts';
-import { monthOf } from '../features/tenancy/usage/month.ts';
+import { monthOf } from '../features/tenancy/usage/usage.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { SECOND, systemClock } from '../platform/clock.ts';
 import { FileStoreError } from '../platform/files/file-store.ts';

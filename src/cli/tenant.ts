@@ -12,7 +12,7 @@ import { changeTenant } from '../features/tenancy/tenants/change.ts';
 import { createTenant } from '../features/tenancy/tenants/create.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import type { TenantRow } from '../features/tenancy/tenants/store.ts';
-import { monthOf } from '../features/tenancy/usage/month.ts';
+import { monthOf } from '../features/tenancy/usage/usage.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, withDatabase } from './database.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { monthOf } from '../../src/features/tenancy/usage/month.ts';
+import { monthOf } from '../../src/features/tenancy/usage/usage.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
 import { newPhone } from '../support/seed.ts';
 import { type Rest, restOf, TIMESTAMP } from './client.ts';

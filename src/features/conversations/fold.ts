@@ -1,6 +1,6 @@
 import type { NewEvent } from '../../core/events.ts';
 import type { Db } from '../../database/database.ts';
-import { monthOf } from '../tenancy/usage/month.ts';
+import { monthOf } from '../tenancy/usage/usage.ts';
 import { type ConversationStatus, type PublicConversation, previousState } from './conversation.ts';
 import {
   applyFolds,

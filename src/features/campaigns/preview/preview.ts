@@ -11,7 +11,7 @@ import { contactLoader } from '../../contacts/loaders.ts';
 import { type Content, compose } from '../../messages/send/content.ts';
 import type { Rendered } from '../../templates/sending/render.ts';
 import { templateContent } from '../../templates/sending/send-template.ts';
-import { monthOf } from '../../tenancy/usage/month.ts';
+import { monthOf } from '../../tenancy/usage/usage.ts';
 import { membersOf } from '../audience/members.sql.ts';
 import type { CampaignRow, SendingHours } from '../campaign.ts';
 import { requireCampaign } from '../change.ts';

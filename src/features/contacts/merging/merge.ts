@@ -4,7 +4,7 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { record } from '../../tenancy/audit/record.ts';
-import { monthOf } from '../../tenancy/usage/month.ts';
+import { monthOf } from '../../tenancy/usage/usage.ts';
 import { latestEntries } from '../consent/consent.sql.ts';
 import { optedOutOf } from '../consent/consent.ts';
 import { listEntries } from '../consent/store.ts';

@@ -7,7 +7,7 @@ import { EMAIL_TAKEN } from '../../contacts/contact.ts';
 import { contactRefusal } from '../../contacts/create.ts';
 import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
 import { isEmailTaken } from '../../contacts/is-email-taken.ts';
-import { monthOf } from '../../tenancy/usage/month.ts';
+import { monthOf } from '../../tenancy/usage/usage.ts';
 import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
 import {

@@ -8,8 +8,13 @@ import type { Context } from '../../../schema/context.ts';
 import { contactRefusal } from '../../contacts/create.ts';
 import { findErased, restoreOptOuts } from '../../contacts/erasure/erased-people.ts';
 import { forgetExpiredKey } from '../../tenancy/idempotency/keys.ts';
-import { type MonthlyFeature, messagesLeft, monthlyLimitOf, monthlyRefusal } from '../../tenancy/usage/limit.ts';
-import { monthOf } from '../../tenancy/usage/month.ts';
+import {
+  type MonthlyFeature,
+  messagesLeft,
+  monthlyLimitOf,
+  monthlyRefusal,
+  monthOf,
+} from '../../tenancy/usage/usage.ts';
 import type { MessageRow } from '../message.ts';
 import { insertOutbound } from './accept.sql.ts';
 import type { DecidedSend } from './decide.ts';

@@ -1,7 +1,7 @@
 import { notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
-import { monthOf } from '../usage/month.ts';
+import { monthOf } from '../usage/usage.ts';
 import { getAccount } from './account.sql.ts';
 import type { AccountRow } from './account.ts';
 

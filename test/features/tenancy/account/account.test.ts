@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { requireFeature } from '../../../../src/core/plan-features.ts';
 import { changeTenant } from '../../../../src/features/tenancy/tenants/change.ts';
-import { monthOf } from '../../../../src/features/tenancy/usage/month.ts';
+import { monthOf } from '../../../../src/features/tenancy/usage/usage.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 

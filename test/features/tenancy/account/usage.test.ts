@@ -6,7 +6,7 @@ import {
   remainingOf,
   subscriptionStatus,
 } from '../../../../src/features/tenancy/account/account.ts';
-import { monthOf } from '../../../../src/features/tenancy/usage/month.ts';
+import { monthOf } from '../../../../src/features/tenancy/usage/usage.ts';
 
 const counts = fc.record({ current: fc.nat(2 ** 40), limit: fc.nat(2 ** 40) });
 

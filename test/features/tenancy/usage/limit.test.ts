@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeTenant } from '../../../../src/features/tenancy/tenants/change.ts';
-import { monthOf } from '../../../../src/features/tenancy/usage/month.ts';
+import { monthOf } from '../../../../src/features/tenancy/usage/usage.ts';
 import type { Clock } from '../../../../src/platform/clock.ts';
 import { codeOf, dataOf, userErrorsOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { monthOf } from '../../../../src/features/tenancy/usage/month.ts';
+import { monthOf } from '../../../../src/features/tenancy/usage/usage.ts';
 
 test('a month begins at midnight UTC', () => {
   expect(monthOf(Date.parse('2026-12-31T23:59:59.999Z'))).toBe('2026-12-01');

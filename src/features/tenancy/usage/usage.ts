@@ -1,7 +1,22 @@
 import { CodedError } from '../../../core/errors.ts';
 import type { Db } from '../../../database/database.ts';
 import { violationOf } from '../../../database/violations.ts';
-import { monthUsage, planLimits } from './store.ts';
+import { addConversations, addSends, monthUsage, planLimits } from './usage.sql.ts';
+
+/** The first day (UTC) of the month of an instant, for example 2026-12-01. */
+export const monthOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 7)}-01`;
+
+/** Locks the counters of a month, and creates them if they are missing. Lock order: after all other rows, before the rows that are counted. */
+export const lockMonth = (trx: Db, tenantId: number, month: string): Promise<void> =>
+  addSends(trx, tenantId, month, 0, 0);
+
+/** Counts messages that were scheduled, and the conversations that they begin. @throws a check violation beyond the plan */
+export const countSends = addSends;
+
+/** Counts conversations that people started this month, also beyond the plan, because inbound messages are never rejected. */
+export async function countConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
+  if (count > 0) await addConversations(trx, tenantId, month, count);
+}
 
 export type MonthlyFeature = 'messages' | 'conversations';
 
