@@ -1,8 +1,7 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { validate } from 'uuid';
 import { loadConfig } from '../config.ts';
-import type { AuditEntry } from '../features/tenancy/audit/entry.ts';
-import { listAuditEntries } from '../features/tenancy/audit/store.ts';
+import { type AuditEntry, listAuditEntries } from '../features/tenancy/audit/store.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { withDatabase } from './database.ts';
 import { positive } from './option-values.ts';

@@ -1,7 +1,6 @@
 import { newId } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
-import type { AuditRecord } from './entry.ts';
-import { insertAuditEntry } from './store.ts';
+import { type AuditRecord, insertAuditEntry } from './store.ts';
 
 /**
  * Adds an entry to the audit log of a tenant, in the transaction of the recorded change.
