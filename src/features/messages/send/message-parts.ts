@@ -15,9 +15,8 @@ import { mediaContent } from '../content/media/send-media.ts';
 import { type Content, refusing } from './content.ts';
 import { mediaFields } from './content-fields.ts';
 import type { ContentFields, GivenContent } from './content-schema.ts';
-import type { Recipient } from './recipient.sql.ts';
+import { conversationOf, type Recipient } from './recipient.sql.ts';
 import type { SendInput, SendRequest } from './request.ts';
-import { conversationOf } from './resolve-recipient.sql.ts';
 import { textContent } from './send-text.ts';
 
 /** A recipient as the caller names it. */

@@ -1,4 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
+import { compileOnce } from '../../../database/compile-once.ts';
+import type { Db } from '../../../database/database.ts';
+import { currentConversationId } from '../../conversations/columns.ts';
 
 /** The recipient of a message: a contact by id, or by phone key and number. */
 export type Recipient =
@@ -35,3 +38,18 @@ export const optedOutOf = (
           and (a.occurred_at, a.id) > (e.occurred_at, e.id)) then e.occurred_at end
       from consent_entries e where e.tenant_id = ${tenantId} and e.contact_id = c.id and e.category = ${category}
       order by e.occurred_at desc, e.id desc limit 1)`;
+
+/** The person and the channel of a conversation; of one that merges have folded into another, of that one. */
+const readConversation = compileOnce((db, tenantId: number, id: number) => ({
+  compile: () =>
+    sql<{ contact_id: number; channel_id: number }>`
+      select v.contact_id, v.channel_id from conversations v
+      where v.tenant_id = ${tenantId} and v.id = ${currentConversationId(tenantId, id)}`.compile(db),
+}));
+
+export const conversationOf = async (
+  db: Db,
+  tenantId: number,
+  id: number,
+): Promise<{ readonly contact_id: number; readonly channel_id: number } | undefined> =>
+  (await readConversation(db, tenantId, id))[0];
