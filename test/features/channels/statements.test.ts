@@ -3,7 +3,7 @@ import type { ChannelRef } from '../../../src/features/channels/channel.ts';
 import { claimUnchecked, writeHealth } from '../../../src/features/channels/health.sql.ts';
 import type { PublicHealth } from '../../../src/features/channels/health.ts';
 import { findWebhookOwners, type WebhookOwnerRow } from '../../../src/features/channels/webhook-owners.sql.ts';
-import { type ChannelBacklog, readBacklogs } from '../../../src/features/messages/dispatch/backlog.sql.ts';
+import { type ChannelBacklog, readBacklogs } from '../../../src/features/messages/dispatch/outbox.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 

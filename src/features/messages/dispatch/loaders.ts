@@ -1,7 +1,7 @@
 import { loader, rowLoaderBy } from '../../../schema/loaders.ts';
-import { readBacklogs } from './backlog.sql.ts';
 import { findHoldFacts } from './hold-reason.sql.ts';
 import { holdReason } from './hold-reason.ts';
+import { readBacklogs } from './outbox.sql.ts';
 
 /** Backlogs of channels; undefined for an empty queue. */
 export const backlogLoader = rowLoaderBy('channel_id', readBacklogs);

@@ -307,11 +307,32 @@ export async function findDoubtful(
 export const dueOutboxLanes = (inDoubtMs: number) => sql<{ tenant_id: number; key: string }>`
   select tenant_id, tenant_id || ':' || channel_id as key from due_outboxes(${sql.lit(inDoubtMs)}::double precision * interval '1 ms')`;
 
-/** The backlog of each lane; see `listLanes`. Message ids are UUIDv7, which begin with milliseconds since 1970. */
+/** When the oldest message of a queue was accepted: ids are UUIDv7, which begin with milliseconds since 1970. */
+const OLDEST_AT = sql`
+    to_timestamp((('x' || substr(replace(min(message_id::text), '-', ''), 1, 12))::bit(48)::bigint) / 1000.0) as oldest_at`;
+
+/** The backlog of each lane; see `listLanes`. */
 export const outboxBacklog: Backlog = tenantId => sql`
-  select tenant_id, tenant_id || ':' || channel_id as key, count(*) as count,
-    to_timestamp((('x' || substr(replace(min(message_id::text), '-', ''), 1, 12))::bit(48)::bigint) / 1000.0) as oldest_at
+  select tenant_id, tenant_id || ':' || channel_id as key, count(*) as count, ${OLDEST_AT}
   from outbox where ${inAccount(tenantId)} and priority < ${sql.lit(SCHEDULED)} group by tenant_id, channel_id`;
+
+/** Backlog of a channel. */
+export interface ChannelBacklog {
+  readonly channel_id: number;
+  readonly count: number;
+  /** When the oldest of them was accepted. */
+  readonly oldest_at: string;
+}
+
+/** The backlogs of channels that have one, with scheduled messages, unlike `outboxBacklog`. */
+export async function readBacklogs(db: Db, tenantId: number, channelIds: readonly number[]): Promise<ChannelBacklog[]> {
+  const { rows } = await sql<ChannelBacklog>`
+    select channel_id, count(*) as count, ${OLDEST_AT}
+    from outbox where tenant_id = ${tenantId} and channel_id = any(${channelIds}::bigint[]) group by channel_id`.execute(
+    db,
+  );
+  return rows;
+}
 
 /** Restores lost turns. None occur unless the table was changed by hand. @returns the number restored */
 export async function repairTurns(db: Db): Promise<number> {
