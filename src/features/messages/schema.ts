@@ -26,9 +26,9 @@ import { messagePage } from './list.ts';
 import { contactWindowLoader, windowLoader } from './loaders.ts';
 import type { MessageError, MessageRow } from './message.ts';
 import { getMessages, getMessagesByWamid } from './messages.sql.ts';
-import { ServiceWindow } from './service-window.ts';
 import { errorClassOf } from './statuses/error-class.ts';
 import { windowOf } from './window.ts';
+import { ServiceWindow } from './window-schema.ts';
 
 export const Direction = builder.enumType('MessageDirection', {
   description: 'Direction of a message.',
