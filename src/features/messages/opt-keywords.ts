@@ -1,5 +1,5 @@
 import type { Db } from '../../database/database.ts';
-import { foldText } from '../../platform/fold.ts';
+import { foldText } from '../../platform/text.ts';
 import { allOptWords } from '../tenancy/account/opt-words.ts';
 import { getOptWords } from './messages.sql.ts';
 

@@ -1,6 +1,5 @@
 import type { FieldCode, FieldErrorList } from '../../../core/errors.ts';
-import { foldText } from '../../../platform/fold.ts';
-import { isLonger, isStorable } from '../../../platform/text.ts';
+import { foldText, isLonger, isStorable } from '../../../platform/text.ts';
 
 /** Words that opt a person out and in. */
 export interface OptWords {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { foldText } from '../../../../src/platform/fold.ts';
+import { foldText } from '../../../../src/platform/text.ts';
 import { codeOf, dataOf, faultsOf, payloadOf, userErrorsOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
 import { harnessFor } from '../../messages/inbound/harness.ts';
