@@ -1,4 +1,4 @@
-import type { ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { GraphQLError } from 'graphql';
 import { CodedError, ERROR_STATUS } from '../../core/errors.ts';
@@ -12,7 +12,6 @@ import { findText, prepareOperation } from '../execution/operation.ts';
 import { BadRequest, findParameterFault, parseGetRequest, parseRequest } from '../execution/request.ts';
 import { sendGraphiQL, wantsPage } from './graphiql.ts';
 import { answerGraphQL, sendRefusal, sendResult, statusNotExecuted, wantsStream } from './http.ts';
-import { findForgery } from './preflight.ts';
 import { type RequestHandling, registerEventStreams, STREAM_PATH } from './stream-routes.ts';
 
 declare module 'fastify' {
@@ -130,6 +129,30 @@ async function readForYoga(kernel: Kernel, request: FastifyRequest, caller: Call
     if (error instanceof BadRequest) return { points: 1, errors: [error] };
     throw error;
   }
+}
+
+/** Headers that a page cannot send to another origin without a preflight (Fetch §2.2.2), among them those that Apollo Server accepts. */
+const PREFLIGHTED_HEADERS = [
+  'authorization',
+  'apollo-require-preflight',
+  'x-apollo-operation-name',
+  'graphql-require-preflight',
+];
+const SIMPLE_CONTENT_TYPE = /^(application\/x-www-form-urlencoded|multipart\/form-data|text\/plain)\b/i;
+
+/**
+ * Returns an error for a request that any web page could make a browser send (cross-site request forgery): a GET or a form without
+ * a header that needs a preflight.
+ */
+function findForgery(headers: IncomingHttpHeaders): BadRequest | undefined {
+  const type = headers['content-type'];
+  const isPreflighted =
+    PREFLIGHTED_HEADERS.some(name => headers[name] !== undefined) ||
+    (type !== undefined && !SIMPLE_CONTENT_TYPE.test(type));
+  if (isPreflighted) return undefined;
+  return new BadRequest(
+    'A GET request needs a header that browsers preflight: Authorization, or GraphQL-Require-Preflight.',
+  );
 }
 
 /** Returns a handler for GET, Server-Sent Events and multipart, which Yoga executes. */
