@@ -1,5 +1,4 @@
-import { bareId, encodeGlobalId } from '../../../core/global-ids.ts';
-import { isUuid } from '../../../core/ids.ts';
+import { encodeGlobalId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { DataCount } from '../../../schema/data-count.ts';
@@ -13,7 +12,7 @@ import {
   listArgs,
   orderOf,
 } from '../../../schema/lists.ts';
-import { nodesByUuid } from '../../../schema/nodes.ts';
+import { findByUuid, nodesByUuid } from '../../../schema/nodes.ts';
 import { mutation, payloadOf } from '../../../schema/payload.ts';
 import { Author } from '../../tenancy/audit/schema.ts';
 import { contactId } from '../mutation-schema.ts';
@@ -101,10 +100,7 @@ builder.queryFields(t => ({
     description: 'Returns the receipt of an erasure; null if there is none.',
     authScopes: { scope: 'contacts:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the receipt.' }) },
-    resolve: async (_root, { id }, context) => {
-      const uuid = bareId(tenantOf(context), 'ErasureReceipt', id);
-      return (uuid && isUuid(uuid) && (await getReceipts(context.db.read, tenantOf(context), [uuid]))[0]) || null;
-    },
+    resolve: (_root, { id }, context) => findByUuid(context, 'ErasureReceipt', id, getReceipts),
   }),
 }));
 
