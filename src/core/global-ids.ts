@@ -30,15 +30,15 @@ export function bareId(tenantId: number, typename: string, text: string): string
   return decoded?.typename === typename && decoded.tenantId === tenantId ? decoded.id : undefined;
 }
 
-const parseNumber = (text: string | undefined): number | undefined =>
+const keyOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,16}$/.test(text) && Number.isSafeInteger(Number(text)) ? Number(text) : undefined;
 
-/** Parses the id in a look-up, which finds nothing for a malformed id. @returns undefined if the text is not an id of this type */
-export const lookupId = (tenantId: number, typename: string, text: string): number | undefined =>
-  parseNumber(bareId(tenantId, typename, text));
+/** @returns undefined if the text is not an id of this type and tenant: a look-up finds nothing */
+export const parseId = (tenantId: number, typename: string, text: string): number | undefined =>
+  keyOf(bareId(tenantId, typename, text));
 
-/** Like `lookupId`, for UUIDs. */
-export function lookupUuid(tenantId: number, typename: string, text: string): string | undefined {
+/** Like `parseId`, for UUIDs. */
+export function parseUuid(tenantId: number, typename: string, text: string): string | undefined {
   const id = bareId(tenantId, typename, text);
   return id !== undefined && isUuid(id) ? id.toLowerCase() : undefined;
 }
@@ -47,14 +47,14 @@ export function lookupUuid(tenantId: number, typename: string, text: string): st
  * Parses the id of an operation's object.
  * @throws NOT_FOUND, also for malformed ids
  */
-export function numericId(tenantId: number, typename: string, text: string): number {
-  const id = parseNumber(bareId(tenantId, typename, text));
+export function requireId(tenantId: number, typename: string, text: string): number {
+  const id = keyOf(bareId(tenantId, typename, text));
   if (id === undefined) throw notFound(typename);
   return id;
 }
 
-/** Like `numericId`, for UUIDs. */
-export function uuidOf(tenantId: number, typename: string, text: string): string {
+/** Like `requireId`, for UUIDs. */
+export function requireUuid(tenantId: number, typename: string, text: string): string {
   const id = bareId(tenantId, typename, text);
   if (id === undefined || !isUuid(id)) throw notFound(typename);
   return id.toLowerCase();
@@ -62,7 +62,7 @@ export function uuidOf(tenantId: number, typename: string, text: string): string
 
 /** Parses an id within an input. @throws VALIDATION_ERROR on `field` for malformed ids */
 export function inputId(tenantId: number, typename: string, text: string, field: string): number {
-  const id = parseNumber(bareId(tenantId, typename, text));
+  const id = keyOf(bareId(tenantId, typename, text));
   if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${typename}.`] }, 'REFERENCE_NOT_FOUND');
   return id;
 }

@@ -1,5 +1,5 @@
 import { invalid } from '../core/errors.ts';
-import { inputId, lookupUuid } from '../core/global-ids.ts';
+import { inputId, parseUuid } from '../core/global-ids.ts';
 import { type Filter, MAX_CONDITIONS, MAX_FILTER_DEPTH } from '../core/list-args.ts';
 import { filterSql, type ListColumn, type Operator, type Parameters } from './list-sql.ts';
 
@@ -89,7 +89,7 @@ const any = (predicates: readonly string[]): string =>
 function parseIds(tenantId: number, { type }: FilterColumn, node: string, value: unknown, field: string): unknown {
   const parse = (text: string) => {
     if (type !== 'uuid') return inputId(tenantId, node, text, field);
-    const id = lookupUuid(tenantId, node, text);
+    const id = parseUuid(tenantId, node, text);
     if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${node}.`] }, 'REFERENCE_NOT_FOUND');
     return id;
   };

@@ -1,4 +1,4 @@
-import { encodeGlobalId, numericId } from '../core/global-ids.ts';
+import { encodeGlobalId, requireId } from '../core/global-ids.ts';
 import { tenantOf } from '../core/principal.ts';
 import type { Scope } from '../core/scopes.ts';
 import { builder, IDEMPOTENCY_KEY } from './builder.ts';
@@ -28,7 +28,7 @@ export function deleteMutation(typename: string, { noun, description, scope, rem
     }),
     payload: DeletePayload,
     resolve: async (input, context) => {
-      const id = numericId(tenantOf(context), typename, input.id);
+      const id = requireId(tenantOf(context), typename, input.id);
       await remove(context, id, input.idempotencyKey);
       return { deletedId: encodeGlobalId(typename, tenantOf(context), id) };
     },

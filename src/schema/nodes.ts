@@ -1,4 +1,4 @@
-import { lookupId, lookupUuid } from '../core/global-ids.ts';
+import { parseId, parseUuid } from '../core/global-ids.ts';
 import { isUuid } from '../core/ids.ts';
 import { tenantOf } from '../core/principal.ts';
 import type { Scope } from '../core/scopes.ts';
@@ -58,7 +58,7 @@ export async function findByNumber<Row>(
   text: string,
   get: Getter<number, Row>,
 ): Promise<Row | null> {
-  const key = lookupId(tenantOf(context), typename, text);
+  const key = parseId(tenantOf(context), typename, text);
   return (key !== undefined && (await get(context.db.read, tenantOf(context), [key]))[0]) || null;
 }
 
@@ -69,6 +69,6 @@ export async function findByUuid<Row>(
   text: string,
   get: Getter<string, Row>,
 ): Promise<Row | null> {
-  const key = lookupUuid(tenantOf(context), typename, text);
+  const key = parseUuid(tenantOf(context), typename, text);
   return (key !== undefined && (await get(context.db.read, tenantOf(context), [key]))[0]) || null;
 }

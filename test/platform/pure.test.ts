@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { decodeGlobalId, encodeGlobalId, inputId, numericId, uuidOf } from '../../src/core/global-ids.ts';
+import { decodeGlobalId, encodeGlobalId, inputId, requireId, requireUuid } from '../../src/core/global-ids.ts';
 import { idFor, isUuid, newId } from '../../src/core/ids.ts';
 import { isoTimestamp, typeParsers } from '../../src/database/database.ts';
 import { type ColumnType, decodeCursor, encodeCursor, escapeLike } from '../../src/database/list-sql.ts';
@@ -24,13 +24,13 @@ describe('global ids', () => {
     fc.assert(
       fc.property(fc.maxSafeNat(), id => {
         expect([
-          numericId(7, 'Contact', encodeGlobalId('Contact', 7, id)),
-          numericId(7, 'Contact', String(id)),
+          requireId(7, 'Contact', encodeGlobalId('Contact', 7, id)),
+          requireId(7, 'Contact', String(id)),
           inputId(7, 'Contact', String(id), 'x'),
         ]).toEqual([id, id, id]);
-        expect(() => numericId(7, 'Contact', encodeGlobalId('Group', 7, id))).toThrow('Contact not found.');
+        expect(() => requireId(7, 'Contact', encodeGlobalId('Group', 7, id))).toThrow('Contact not found.');
         // Of another account.
-        expect(() => numericId(8, 'Contact', encodeGlobalId('Contact', 7, id))).toThrow('Contact not found.');
+        expect(() => requireId(8, 'Contact', encodeGlobalId('Contact', 7, id))).toThrow('Contact not found.');
         expect(() => inputId(7, 'Contact', encodeGlobalId('Group', 7, id), 'x')).toThrow(
           'This is not the id of a Contact.',
         );
@@ -39,8 +39,8 @@ describe('global ids', () => {
     fc.assert(
       fc.property(fc.uuid(), id => {
         expect([
-          uuidOf(7, 'Message', encodeGlobalId('Message', 7, id)),
-          uuidOf(7, 'Message', id.toUpperCase()),
+          requireUuid(7, 'Message', encodeGlobalId('Message', 7, id)),
+          requireUuid(7, 'Message', id.toUpperCase()),
         ]).toEqual([id, id]);
       }),
     );
@@ -63,7 +63,7 @@ describe('global ids', () => {
           fc.base64String(),
         ),
         text => {
-          for (const read of [() => numericId(7, 'Contact', text), () => uuidOf(7, 'Contact', text)]) {
+          for (const read of [() => requireId(7, 'Contact', text), () => requireUuid(7, 'Contact', text)]) {
             try {
               const id = read();
               expect(typeof id === 'number' ? Number.isSafeInteger(id) && id >= 0 : isUuid(id)).toBe(true);

@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
 import { MessageContent } from '../messages/content/union-schema.ts';
@@ -122,7 +122,7 @@ builder.queryField('previewBot', t =>
     resolve: (_root, { contactId, ...args }, context) =>
       previewBot(context, {
         ...args,
-        contactId: contactId == null ? undefined : numericId(tenantOf(context), 'Contact', contactId),
+        contactId: contactId == null ? undefined : requireId(tenantOf(context), 'Contact', contactId),
       }),
   }),
 );

@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
@@ -223,7 +223,7 @@ mutation('updateBot', {
   input: UpdateBotInput,
   payload: BotPayload,
   resolve: async ({ id, ...input }, context) => ({
-    bot: await changeBot(context, numericId(tenantOf(context), 'Bot', id), input),
+    bot: await changeBot(context, requireId(tenantOf(context), 'Bot', id), input),
   }),
 });
 deleteMutation('Bot', {

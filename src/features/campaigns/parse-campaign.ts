@@ -1,5 +1,5 @@
 import { CodedError, FieldErrorList } from '../../core/errors.ts';
-import { lookupId } from '../../core/global-ids.ts';
+import { parseId } from '../../core/global-ids.ts';
 import type { Maybe } from '../../core/maybe.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { isLonger, isStorable, UNSTORABLE } from '../../platform/text.ts';
@@ -60,7 +60,7 @@ export async function parseCampaign(
   else if (isLonger(name, MAX.name)) errors.add('name', `May have at most ${MAX.name} characters.`, 'TOO_LONG');
   else if (!isStorable(name)) errors.add('name', UNSTORABLE);
   // -1 is the id of no channel.
-  const given = input.channelId == null ? input.channelId : (lookupId(tenantId, 'Channel', input.channelId) ?? -1);
+  const given = input.channelId == null ? input.channelId : (parseId(tenantId, 'Channel', input.channelId) ?? -1);
   const channelId = kept(given, before?.channel_id ?? null);
   const isChannelKnown = channelId === null || (await channelLoader(context).load(channelId)) !== undefined;
   if (!isChannelKnown) errors.add('channelId', 'There is no channel with this id.', 'REFERENCE_NOT_FOUND');

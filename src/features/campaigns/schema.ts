@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder } from '../../schema/builder.ts';
@@ -216,7 +216,7 @@ mutation('updateCampaign', {
   input: UpdateCampaignInput,
   payload: CampaignPayload,
   resolve: async ({ id, ...input }, context) => ({
-    campaign: await changeCampaign(context, numericId(tenantOf(context), 'Campaign', id), input),
+    campaign: await changeCampaign(context, requireId(tenantOf(context), 'Campaign', id), input),
   }),
 });
 deleteMutation('Campaign', {
@@ -233,7 +233,7 @@ mutation('startCampaign', {
   input: StartCampaignInput,
   payload: CampaignPayload,
   resolve: async ({ id, ...input }, context) => ({
-    campaign: await startCampaign(context, numericId(tenantOf(context), 'Campaign', id), input),
+    campaign: await startCampaign(context, requireId(tenantOf(context), 'Campaign', id), input),
   }),
 });
 
@@ -251,7 +251,7 @@ for (const [name, act, description] of [
     ),
     payload: CampaignPayload,
     resolve: async ({ id, ...input }, context) => ({
-      campaign: await act(context, numericId(tenantOf(context), 'Campaign', id), input),
+      campaign: await act(context, requireId(tenantOf(context), 'Campaign', id), input),
     }),
   });
 }

@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { entityPayload, mutation, payloadOf } from '../../schema/payload.ts';
@@ -71,7 +71,7 @@ mutation('updateChannel', {
   }),
   payload: ChannelPayload,
   resolve: async ({ id, ...input }, context) => ({
-    channel: await updateChannel(context, numericId(tenantOf(context), 'Channel', id), input),
+    channel: await updateChannel(context, requireId(tenantOf(context), 'Channel', id), input),
   }),
 });
 
@@ -89,7 +89,7 @@ mutation('pauseChannel', {
   resolve: async ({ id, reason, idempotencyKey }, context) => ({
     channel: await pauseOnce(
       context,
-      numericId(tenantOf(context), 'Channel', id),
+      requireId(tenantOf(context), 'Channel', id),
       reasonOf(reason, PAUSED),
       idempotencyKey,
     ),
@@ -102,7 +102,7 @@ mutation('resumeChannel', {
   input: builder.inputType('ResumeChannelInput', { description: 'The channel to resume.', fields: channelIdFields }),
   payload: ChannelPayload,
   resolve: async ({ id, idempotencyKey }, context) => ({
-    channel: await pauseOnce(context, numericId(tenantOf(context), 'Channel', id), null, idempotencyKey),
+    channel: await pauseOnce(context, requireId(tenantOf(context), 'Channel', id), null, idempotencyKey),
   }),
 });
 
@@ -136,7 +136,7 @@ mutation('disconnectChannel', {
   resolve: ({ id, reason, idempotencyKey }, context) =>
     disconnectOnce(
       context,
-      numericId(tenantOf(context), 'Channel', id),
+      requireId(tenantOf(context), 'Channel', id),
       reasonOf(reason, DISCONNECTED),
       idempotencyKey,
     ),

@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
 import { loader } from '../../schema/loaders.ts';
@@ -131,6 +131,6 @@ mutation('checkChannel', {
   input: builder.inputType('CheckChannelInput', { description: 'The channel to check.', fields: channelIdFields }),
   payload: ChannelPayload,
   resolve: async ({ id, idempotencyKey }, context) => ({
-    channel: await checkChannel(context, numericId(tenantOf(context), 'Channel', id), idempotencyKey),
+    channel: await checkChannel(context, requireId(tenantOf(context), 'Channel', id), idempotencyKey),
   }),
 });

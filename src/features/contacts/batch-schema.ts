@@ -1,4 +1,4 @@
-import { encodeGlobalId, lookupId } from '../../core/global-ids.ts';
+import { encodeGlobalId, parseId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
@@ -119,7 +119,7 @@ const ids = (t: InputFields, maximum: number) =>
 
 /** @returns -1, which no contact has, for text that is no id */
 const idsOf = (context: Context, texts: readonly string[]): number[] =>
-  texts.map(text => lookupId(tenantOf(context), 'Contact', String(text)) ?? -1);
+  texts.map(text => parseId(tenantOf(context), 'Contact', String(text)) ?? -1);
 
 mutation('createContacts', {
   description:

@@ -1,4 +1,4 @@
-import { lookupId } from '../../core/global-ids.ts';
+import { parseId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
@@ -33,7 +33,7 @@ async function idOf({ db }: Context, tenantId: number, identifier: ContactIdenti
   const { field, value } = oneOf(identifier, 'identifier');
   switch (field) {
     case 'id':
-      return lookupId(tenantId, 'Contact', value);
+      return parseId(tenantId, 'Contact', value);
     case 'phone': {
       const phone = phoneOf(value);
       return phone && (await findNumberHolders(db.read, tenantId, [phone.key])).get(phone.key);

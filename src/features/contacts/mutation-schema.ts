@@ -1,5 +1,5 @@
 import { notFound } from '../../core/errors.ts';
-import { encodeGlobalId, lookupId } from '../../core/global-ids.ts';
+import { encodeGlobalId, parseId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { Context } from '../../schema/context.ts';
 import { DeletePayload, entityPayload, mutation } from '../../schema/payload.ts';
@@ -13,7 +13,7 @@ export const ContactPayload = entityPayload('contact', Contact, 'The contact aft
 
 /** @throws NOT_FOUND for text that is no id */
 export function contactId(context: Context, text: string, field?: string): number {
-  const id = lookupId(tenantOf(context), 'Contact', text);
+  const id = parseId(tenantOf(context), 'Contact', text);
   if (id === undefined) throw notFound('Contact', field);
   return id;
 }

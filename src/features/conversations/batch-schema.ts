@@ -1,4 +1,4 @@
-import { lookupId } from '../../core/global-ids.ts';
+import { parseId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
@@ -130,7 +130,7 @@ const Target = builder.inputType('ConversationsTarget', {
 function targetOf(context: Context, target: typeof Target.$inferInput): ConversationTarget {
   const { field, value } = oneOf(target, 'target');
   if (field === 'filter') return { filter: value };
-  return { ids: value.map(id => lookupId(tenantOf(context), 'Conversation', String(id)) ?? -1) };
+  return { ids: value.map(id => parseId(tenantOf(context), 'Conversation', String(id)) ?? -1) };
 }
 
 mutation('updateConversations', {

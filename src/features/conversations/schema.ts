@@ -1,6 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import { FieldErrorList } from '../../core/errors.ts';
-import { inputId, lookupId, numericId, optionalInputId, uuidOf } from '../../core/global-ids.ts';
+import { inputId, optionalInputId, parseId, requireId, requireUuid } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
@@ -166,7 +166,7 @@ builder.queryFields(t => ({
     authScopes: { scope: 'conversations:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the conversation.' }) },
     resolve: async (_root, { id }, context) => {
-      const key = lookupId(tenantOf(context), 'Conversation', id);
+      const key = parseId(tenantOf(context), 'Conversation', id);
       return (key !== undefined && (await resolveConversation(context.db.read, tenantOf(context), key))) || null;
     },
   }),
@@ -204,7 +204,7 @@ mutation('updateConversation', {
     const change = { ...changeOf(context, input), expectedAssigneeId: expected, idempotencyKey };
     return {
       conversation: await withBrandedConflict(
-        updateConversation(context, numericId(tenantOf(context), 'Conversation', id), change),
+        updateConversation(context, requireId(tenantOf(context), 'Conversation', id), change),
       ),
     };
   },
@@ -225,8 +225,8 @@ mutation('markConversationRead', {
   input: MarkConversationReadInput,
   payload: ConversationPayload,
   resolve: async ({ id, upToMessageId, showTyping }, context) => ({
-    conversation: await markConversationRead(context, numericId(tenantOf(context), 'Conversation', id), {
-      upToMessageId: upToMessageId == null ? undefined : uuidOf(tenantOf(context), 'Message', upToMessageId),
+    conversation: await markConversationRead(context, requireId(tenantOf(context), 'Conversation', id), {
+      upToMessageId: upToMessageId == null ? undefined : requireUuid(tenantOf(context), 'Message', upToMessageId),
       showTyping,
     }),
   }),

@@ -1,6 +1,6 @@
 import { CodedError } from '../../core/errors.ts';
 import { EVENT_RESOURCES, EVENT_TYPES, type EventType, resourceOf } from '../../core/events.ts';
-import { inputId, uuidOf } from '../../core/global-ids.ts';
+import { inputId, requireUuid } from '../../core/global-ids.ts';
 import { callerOf } from '../../core/principal.ts';
 import type { Scope } from '../../core/scopes.ts';
 import type { EventFilter } from '../../events/bus.ts';
@@ -64,7 +64,7 @@ export function eventFilter(context: Context, input: EventFilterInput | null | u
 
 function keyOf(tenantId: number, name: FacetName, id: Id): string | null {
   if (id == null) return null;
-  if (name === 'messageIds') return uuidOf(tenantId, NODES[name], String(id));
+  if (name === 'messageIds') return requireUuid(tenantId, NODES[name], String(id));
   return String(inputId(tenantId, NODES[name], String(id), `filter.${name}`));
 }
 

@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
@@ -182,7 +182,7 @@ mutation('updateIntegration', {
   input: UpdateInput,
   payload: IntegrationPayload,
   resolve: async ({ id, ...input }, context) => ({
-    integration: await changeIntegration(context, numericId(tenantOf(context), 'Integration', id), input),
+    integration: await changeIntegration(context, requireId(tenantOf(context), 'Integration', id), input),
   }),
 });
 deleteMutation('Integration', {
@@ -196,5 +196,5 @@ mutation('rotateIntegrationSecret', {
   scope: 'integrations:write',
   input: RotateInput,
   payload: IntegrationPayload,
-  resolve: ({ id, ...input }, context) => rotateSecret(context, numericId(tenantOf(context), 'Integration', id), input),
+  resolve: ({ id, ...input }, context) => rotateSecret(context, requireId(tenantOf(context), 'Integration', id), input),
 });

@@ -1,5 +1,5 @@
 import { invalid } from '../../core/errors.ts';
-import { uuidOf } from '../../core/global-ids.ts';
+import { requireUuid } from '../../core/global-ids.ts';
 import { isUuid } from '../../core/ids.ts';
 import { DEFAULT_PAGE_SIZE, MAX_PAGE_SIZE } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
@@ -35,7 +35,7 @@ function rangeOf(tenantId: number, { first, after, last, before, around }: Threa
     if (after != null || before != null || (first != null && last != null))
       throw invalid({ around: ['Can only be combined with first or last.'] }, 'SURPLUS');
     const size = first ?? last ?? DEFAULT_PAGE_SIZE;
-    const id = uuidOf(tenantId, 'Message', around);
+    const id = requireUuid(tenantId, 'Message', around);
     const back = Math.floor(size / 2);
     return { after: id, ahead: size - back, before: id, back, isInclusive: true };
   }

@@ -1,5 +1,5 @@
 import { CodedError } from '../../core/errors.ts';
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { append } from '../../events/append.ts';
 import type { Context } from '../../schema/context.ts';
@@ -24,7 +24,7 @@ export async function removeTemplate(
   idempotencyKey: string | null | undefined,
 ): Promise<number> {
   const tenantId = tenantOf(context);
-  const id = numericId(tenantId, 'Template', text);
+  const id = requireId(tenantId, 'Template', text);
   const keyed = { operation: 'deleteTemplate', key: idempotencyKey, input: { id } };
   await onceAfter<TemplateRow, void>(context, keyed, () => removeFromNetwork(context, tenantId, id), {
     run: async (trx, template) => {

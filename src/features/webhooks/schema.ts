@@ -1,4 +1,4 @@
-import { numericId } from '../../core/global-ids.ts';
+import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
@@ -218,7 +218,7 @@ mutation('updateWebhookEndpoint', {
   input: UpdateInput,
   payload: EndpointPayload,
   resolve: async ({ id, ...input }, context) => ({
-    webhookEndpoint: await changeEndpoint(context, numericId(tenantOf(context), 'WebhookEndpoint', id), input),
+    webhookEndpoint: await changeEndpoint(context, requireId(tenantOf(context), 'WebhookEndpoint', id), input),
   }),
 });
 deleteMutation('WebhookEndpoint', {
@@ -234,5 +234,5 @@ mutation('rotateWebhookSecret', {
   input: RotateInput,
   payload: EndpointPayload,
   resolve: ({ id, overlapHours, idempotencyKey }, context) =>
-    rotateSecret(context, numericId(tenantOf(context), 'WebhookEndpoint', id), overlapHours, idempotencyKey),
+    rotateSecret(context, requireId(tenantOf(context), 'WebhookEndpoint', id), overlapHours, idempotencyKey),
 });

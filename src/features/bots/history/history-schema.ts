@@ -1,5 +1,5 @@
 import { invalid } from '../../../core/errors.ts';
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder } from '../../../schema/builder.ts';
 import { messageLoader } from '../../messages/loaders.ts';
@@ -114,7 +114,7 @@ builder.queryField('previewBotHistory', t =>
       previewHistory(context, {
         since,
         after: after ?? undefined,
-        botId: botId == null ? undefined : numericId(tenantOf(context), 'Bot', botId),
+        botId: botId == null ? undefined : requireId(tenantOf(context), 'Bot', botId),
       }),
   }),
 );

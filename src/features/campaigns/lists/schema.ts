@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
@@ -125,7 +125,7 @@ mutation('addRecipientListRows', {
   input: AddInput,
   payload: ListPayload,
   resolve: async ({ id, ...input }, context) => ({
-    recipientList: await addRows(context, { ...input, id: numericId(tenantOf(context), 'RecipientList', id) }),
+    recipientList: await addRows(context, { ...input, id: requireId(tenantOf(context), 'RecipientList', id) }),
   }),
 });
 deleteMutation('RecipientList', {

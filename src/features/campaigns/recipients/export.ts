@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
 import { examineRecipients } from './export-page.sql.ts';
@@ -22,7 +22,7 @@ export interface ExportedRecipients {
 /** @throws NOT_FOUND if no campaign has the id; VALIDATION_ERROR for the filter, as the list */
 export function parseRecipients(tenantId: number, { campaignId, filter }: RecipientsRequest): ExportedRecipients {
   recipientsWhere(tenantId, filter ?? {});
-  return { campaignId: numericId(tenantId, 'Campaign', campaignId), filter: filter ?? {} };
+  return { campaignId: requireId(tenantId, 'Campaign', campaignId), filter: filter ?? {} };
 }
 
 const COLUMNS = [

@@ -1,4 +1,4 @@
-import { lookupId } from '../../../core/global-ids.ts';
+import { parseId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder } from '../../../schema/builder.ts';
 import { connectionOf, enumFilter, filterOf, IntFilter, pageArgs } from '../../../schema/lists.ts';
@@ -232,7 +232,7 @@ builder.subscriptionField('campaign', t =>
     description: 'Streams a campaign as it is, then after each change of it or of its progress, at most once a second.',
     authScopes: { scope: 'campaigns:read' },
     args: { id: t.arg.id({ required: true, description: 'Global id or databaseId of the campaign.' }) },
-    subscribe: (_root, { id }, context) => followCampaign(context, lookupId(tenantOf(context), 'Campaign', id)),
+    subscribe: (_root, { id }, context) => followCampaign(context, parseId(tenantOf(context), 'Campaign', id)),
     resolve: campaign => campaign,
   }),
 );

@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { mutation } from '../../../schema/payload.ts';
@@ -24,6 +24,6 @@ mutation('testCampaign', {
   input: TestInput,
   payload: MessagePayload,
   resolve: async ({ id, ...input }, context) => ({
-    message: await testCampaign(context, numericId(tenantOf(context), 'Campaign', id), input),
+    message: await testCampaign(context, requireId(tenantOf(context), 'Campaign', id), input),
   }),
 });

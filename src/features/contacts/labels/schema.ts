@@ -1,5 +1,5 @@
 import { notFound } from '../../../core/errors.ts';
-import { encodeGlobalId, inputId, lookupId } from '../../../core/global-ids.ts';
+import { encodeGlobalId, inputId, parseId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Scope } from '../../../core/scopes.ts';
 import type { Db } from '../../../database/database.ts';
@@ -115,7 +115,7 @@ function defineLabel(kind: LabelKind) {
 
 /** @throws NOT_FOUND for text that is no id */
 function labelId(context: Context, kind: LabelKind, text: string, field?: string): number {
-  const id = lookupId(tenantOf(context), LABELS[kind].type, text);
+  const id = parseId(tenantOf(context), LABELS[kind].type, text);
   if (id === undefined) throw notFound(LABELS[kind].name, field);
   return id;
 }

@@ -1,4 +1,4 @@
-import { encodeGlobalId, lookupId } from '../../../core/global-ids.ts';
+import { encodeGlobalId, parseId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -35,7 +35,7 @@ const parsed = (context: Context, input: typeof MergeContactsInput.$inferInput):
   ...input,
   id: contactId(context, input.id),
   // -1 is the id of no contact.
-  fromIds: input.fromIds.map(id => lookupId(tenantOf(context), 'Contact', String(id)) ?? -1),
+  fromIds: input.fromIds.map(id => parseId(tenantOf(context), 'Contact', String(id)) ?? -1),
 });
 
 mutation('mergeContacts', {

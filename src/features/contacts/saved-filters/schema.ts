@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
@@ -100,7 +100,7 @@ mutation('updateSavedFilter', {
   }),
   payload: SavedFilterPayload,
   resolve: async ({ id: text, ...input }, context) => ({
-    savedFilter: await changeSavedFilter(context, numericId(tenantOf(context), 'SavedFilter', text), input),
+    savedFilter: await changeSavedFilter(context, requireId(tenantOf(context), 'SavedFilter', text), input),
   }),
 });
 deleteMutation('SavedFilter', {

@@ -1,4 +1,4 @@
-import { inputId, numericId } from '../../../core/global-ids.ts';
+import { inputId, requireId } from '../../../core/global-ids.ts';
 import type { ListArgs } from '../../../core/list-args.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
@@ -161,7 +161,7 @@ mutation('updateNote', {
   }),
   payload: NotePayload,
   resolve: async (input, context) => ({
-    note: await changeNote(context, numericId(tenantOf(context), 'Note', input.id), input.body, input.idempotencyKey),
+    note: await changeNote(context, requireId(tenantOf(context), 'Note', input.id), input.body, input.idempotencyKey),
   }),
 });
 deleteMutation('Note', {

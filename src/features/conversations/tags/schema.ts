@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
@@ -99,7 +99,7 @@ mutation('updateTag', {
   }),
   payload: TagPayload,
   resolve: async ({ id: text, ...input }, context) => ({
-    tag: await changeTag(context, numericId(tenantOf(context), 'Tag', text), input),
+    tag: await changeTag(context, requireId(tenantOf(context), 'Tag', text), input),
   }),
 });
 deleteMutation('Tag', {

@@ -1,4 +1,4 @@
-import { inputId, numericId, optionalInputId } from '../../../core/global-ids.ts';
+import { inputId, optionalInputId, requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
@@ -371,7 +371,7 @@ mutation('updateIntegrationMapping', {
   resolve: async ({ id, ...input }, context) => ({
     integrationMapping: await changeMapping(
       context,
-      numericId(tenantOf(context), 'IntegrationMapping', id),
+      requireId(tenantOf(context), 'IntegrationMapping', id),
       mappingInputOf(tenantOf(context), input),
     ),
   }),

@@ -1,4 +1,4 @@
-import { numericId, uuidOf } from '../../../core/global-ids.ts';
+import { requireId, requireUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder } from '../../../schema/builder.ts';
 import {
@@ -342,8 +342,8 @@ builder.queryFields(t => ({
     resolve: (_root, { integrationId, deliveryId, ...args }, context) =>
       dryRun(context, {
         ...args,
-        integrationId: numericId(tenantOf(context), 'Integration', integrationId),
-        deliveryId: deliveryId == null ? null : uuidOf(tenantOf(context), 'IntegrationDelivery', deliveryId),
+        integrationId: requireId(tenantOf(context), 'Integration', integrationId),
+        deliveryId: deliveryId == null ? null : requireUuid(tenantOf(context), 'IntegrationDelivery', deliveryId),
       }),
   }),
 }));

@@ -1,4 +1,4 @@
-import { inputId, uuidOf } from '../../../core/global-ids.ts';
+import { inputId, requireUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -37,7 +37,7 @@ mutation('replayIntegrationDelivery', {
   resolve: async ({ id, force, idempotencyKey }, context) => ({
     integrationDelivery: await replay(
       context,
-      uuidOf(tenantOf(context), 'IntegrationDelivery', id),
+      requireUuid(tenantOf(context), 'IntegrationDelivery', id),
       force,
       idempotencyKey,
     ),

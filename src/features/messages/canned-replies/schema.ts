@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
@@ -115,7 +115,7 @@ mutation('updateCannedReply', {
   }),
   payload: CannedReplyPayload,
   resolve: async ({ id: text, ...input }, context) => ({
-    cannedReply: await changeCannedReply(context, numericId(tenantOf(context), 'CannedReply', text), input),
+    cannedReply: await changeCannedReply(context, requireId(tenantOf(context), 'CannedReply', text), input),
   }),
 });
 deleteMutation('CannedReply', {

@@ -1,5 +1,5 @@
 import { notFound } from '../../../core/errors.ts';
-import { lookupUuid } from '../../../core/global-ids.ts';
+import { parseUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -28,7 +28,7 @@ builder.objectField(Message, 'scheduledAt', t =>
 );
 
 const idOf = (context: Context, id: string): string => {
-  const key = lookupUuid(tenantOf(context), 'Message', id);
+  const key = parseUuid(tenantOf(context), 'Message', id);
   if (key === undefined) throw notFound('Message');
   return key;
 };

@@ -1,6 +1,6 @@
 import { brandWithType } from '@pothos/core';
 import { conflict, invalid } from '../../../core/errors.ts';
-import { lookupUuid } from '../../../core/global-ids.ts';
+import { parseUuid } from '../../../core/global-ids.ts';
 import { callerOf, tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -22,7 +22,7 @@ export async function checkExpectedLast(
   messageId: string,
   named: Pick<SendInput, 'contactId' | 'channelId'>,
 ): Promise<Pick<SendInput, 'expectedLastMessageId'>> {
-  const id = lookupUuid(tenantOf(context), 'Message', messageId);
+  const id = parseUuid(tenantOf(context), 'Message', messageId);
   const message = id === undefined ? undefined : await messageLoader(context).load(id);
   if (!message) throw invalid({ expectedLastMessageId: ['There is no message with this id.'] }, 'REFERENCE_NOT_FOUND');
   const { contact_id: contactId, channel_id: channelId } = message;

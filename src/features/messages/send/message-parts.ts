@@ -1,5 +1,5 @@
 import { invalid, notFound } from '../../../core/errors.ts';
-import { inputId, lookupId } from '../../../core/global-ids.ts';
+import { inputId, parseId } from '../../../core/global-ids.ts';
 import { callerOf, requireScope, tenantOf } from '../../../core/principal.ts';
 import type { OutgoingType } from '../../../network/network.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -57,7 +57,7 @@ export async function resolveRecipient(
       return { to: { phoneKey: phone.key, phone: phone.e164 } };
     }
     case 'contactId': {
-      const contactId = lookupId(tenantId, 'Contact', to.value);
+      const contactId = parseId(tenantId, 'Contact', to.value);
       if (contactId === undefined) throw notFound('Contact', 'to');
       return { to: { contactId } };
     }
@@ -133,7 +133,7 @@ const orRefusing = (
 /** The content of a canned reply. Sending it shows it, so the scope to read it is required. */
 async function cannedContent(context: Context, id: string): Promise<ContentFields> {
   requireScope(callerOf(context), 'conversations:read');
-  const key = lookupId(tenantOf(context), 'CannedReply', id);
+  const key = parseId(tenantOf(context), 'CannedReply', id);
   const [reply] = key === undefined ? [] : await getCannedReplies(context.db.read, tenantOf(context), [key]);
   if (!reply) throw invalid({ cannedReplyId: ['There is no canned reply with this id.'] }, 'REFERENCE_NOT_FOUND');
   return reply.content;

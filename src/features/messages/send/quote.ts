@@ -1,5 +1,5 @@
 import { invalid } from '../../../core/errors.ts';
-import { lookupUuid } from '../../../core/global-ids.ts';
+import { parseUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
 import { messageLoader } from '../loaders.ts';
@@ -18,7 +18,7 @@ export async function resolveQuote(
   replyToId: string,
   named: Pick<SendInput, 'contactId' | 'channelId'>,
 ): Promise<Pick<SendInput, 'contactId' | 'channelId' | 'replyToWamid'>> {
-  const id = lookupUuid(tenantOf(context), 'Message', replyToId);
+  const id = parseUuid(tenantOf(context), 'Message', replyToId);
   const message = id === undefined ? undefined : await messageLoader(context).load(id);
   if (!message) throw invalid({ replyToId: ['There is no message with this id.'] }, 'REFERENCE_NOT_FOUND');
   const { wamid, contact_id: contactId, channel_id: channelId } = message;

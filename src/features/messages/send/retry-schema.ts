@@ -1,4 +1,4 @@
-import { uuidOf } from '../../../core/global-ids.ts';
+import { requireUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { mutation } from '../../../schema/payload.ts';
@@ -23,7 +23,7 @@ mutation('retryMessage', {
   }),
   payload: MessagePayload,
   resolve: ({ id, ...options }, context) =>
-    withFailed(retryMessage(context, uuidOf(tenantOf(context), 'Message', id), options)),
+    withFailed(retryMessage(context, requireUuid(tenantOf(context), 'Message', id), options)),
 });
 
 mutation('reactToMessage', {
@@ -40,5 +40,5 @@ mutation('reactToMessage', {
   }),
   payload: MessagePayload,
   resolve: ({ id, ...reaction }, context) =>
-    withFailed(reactTo(context, uuidOf(tenantOf(context), 'Message', id), reaction)),
+    withFailed(reactTo(context, requireUuid(tenantOf(context), 'Message', id), reaction)),
 });

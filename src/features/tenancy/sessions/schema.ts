@@ -1,5 +1,5 @@
 import { notFound } from '../../../core/errors.ts';
-import { inputId, numericId } from '../../../core/global-ids.ts';
+import { inputId, requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -115,7 +115,7 @@ mutation('revokeStaffSessions', {
   input: RevokeStaffSessionsInput,
   payload: StaffMemberPayload,
   async resolve({ id }, context) {
-    const staffMember = await memberById(context, numericId(tenantOf(context), 'StaffMember', id));
+    const staffMember = await memberById(context, requireId(tenantOf(context), 'StaffMember', id));
     await revokeSessions(context, staffMember);
     return { staffMember };
   },

@@ -1,4 +1,4 @@
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { StaffRole } from '../../../core/staff-roles.ts';
 import { Actor } from '../../../schema/actor.ts';
@@ -120,7 +120,7 @@ mutation('updateStaffMember', {
   }),
   payload: StaffMemberPayload,
   resolve: async ({ id, idempotencyKey, ...input }, context) => ({
-    staffMember: await changeStaff(context, numericId(tenantOf(context), 'StaffMember', id), input, idempotencyKey),
+    staffMember: await changeStaff(context, requireId(tenantOf(context), 'StaffMember', id), input, idempotencyKey),
   }),
 });
 

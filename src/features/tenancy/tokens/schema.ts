@@ -1,5 +1,5 @@
 import { notFound } from '../../../core/errors.ts';
-import { numericId } from '../../../core/global-ids.ts';
+import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { knownScopes } from '../../../core/scopes.ts';
 import { Actor } from '../../../schema/actor.ts';
@@ -161,6 +161,6 @@ mutation('revokeAccessToken', {
   }),
   payload: AccessTokenPayload,
   resolve: async ({ id, idempotencyKey }, context) => ({
-    accessToken: await revokeAccessToken(context, numericId(tenantOf(context), 'AccessToken', id), idempotencyKey),
+    accessToken: await revokeAccessToken(context, requireId(tenantOf(context), 'AccessToken', id), idempotencyKey),
   }),
 });

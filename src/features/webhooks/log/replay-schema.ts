@@ -1,4 +1,4 @@
-import { inputId, numericId, uuidOf } from '../../../core/global-ids.ts';
+import { inputId, requireId, requireUuid } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
@@ -32,7 +32,7 @@ mutation('testWebhookEndpoint', {
   input: TestInput,
   payload: DeliveryPayload,
   resolve: async ({ id, idempotencyKey }, context) => ({
-    webhookDelivery: await sendTest(context, numericId(tenantOf(context), 'WebhookEndpoint', id), idempotencyKey),
+    webhookDelivery: await sendTest(context, requireId(tenantOf(context), 'WebhookEndpoint', id), idempotencyKey),
   }),
 });
 
@@ -54,8 +54,8 @@ mutation('replayWebhookDelivery', {
   resolve: async ({ id, endpointId, idempotencyKey }, context) => ({
     webhookDelivery: await replayDelivery(
       context,
-      uuidOf(tenantOf(context), 'WebhookDelivery', id),
-      endpointId == null ? undefined : numericId(tenantOf(context), 'WebhookEndpoint', endpointId),
+      requireUuid(tenantOf(context), 'WebhookDelivery', id),
+      endpointId == null ? undefined : requireId(tenantOf(context), 'WebhookEndpoint', endpointId),
       idempotencyKey,
     ),
   }),

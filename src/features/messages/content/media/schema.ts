@@ -1,4 +1,4 @@
-import { optionalInputId, uuidOf } from '../../../../core/global-ids.ts';
+import { optionalInputId, requireUuid } from '../../../../core/global-ids.ts';
 import { tenantOf } from '../../../../core/principal.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../../schema/builder.ts';
 import { findByUuid } from '../../../../schema/nodes.ts';
@@ -19,7 +19,7 @@ builder.node(Media, {
   brandLoadedObjects: true,
   loadManyWithoutCache: async (ids, context) => {
     if (!context.principal?.scopes.has('messages:read')) return ids.map(() => undefined);
-    const uuids = ids.map(id => uuidOf(tenantOf(context), 'Media', String(id)));
+    const uuids = ids.map(id => requireUuid(tenantOf(context), 'Media', String(id)));
     const rows = await getMedia(context.db.read, tenantOf(context), uuids);
     return uuids.map(id => rows.find(row => row.id === id));
   },
