@@ -2,6 +2,7 @@ import { NIL_UUID } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { peopleOf } from '../../network/cloud-api/people.ts';
 import { withoutPart, withoutPeople } from '../../network/cloud-api/without-people.ts';
+import { parseStorable } from '../../platform/json.ts';
 import {
   lockBodies,
   lockChanges,
@@ -11,7 +12,6 @@ import {
   rewriteWebhooks,
 } from './erase.sql.ts';
 import { findWebhooksOf, personKey } from './people.ts';
-import { readBody } from './read-body.ts';
 
 /** The people to remove from webhooks. */
 export interface PeopleInWebhooks {
@@ -110,7 +110,7 @@ function pruned(raw: unknown, { identities, shared }: PeopleInWebhooks): unknown
 
 /** Empties a body that is not JSON if it contains one of the identities. */
 function prunedBody(body: Buffer, people: PeopleInWebhooks): unknown {
-  const parsed = readBody(body);
+  const parsed = parseStorable(body.toString('utf8'));
   if (parsed !== undefined) return pruned(parsed, people);
   const text = body.toString('utf8');
   return identitiesOf(people).some(identity => text.includes(identity.replace(/^\+/, ''))) ? {} : undefined;

@@ -8,13 +8,13 @@ import { changesOf, type RawChange } from '../../network/cloud-api/webhook/chang
 import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto.ts';
+import { parseStorable } from '../../platform/json.ts';
 import { KeyedBatches } from '../../platform/keyed-batches.ts';
 import { QueueOverload } from '../../platform/keyed-semaphore.ts';
 import { VERSION } from '../../platform/version.ts';
 import type { Resources } from '../../schema/context.ts';
 import { allAppSecrets, type WebhookOwner, webhookOwners } from '../channels/webhook-owners.ts';
 import { insertUnrouted, type NewUnrouted } from './changes.sql.ts';
-import { readBody } from './read-body.ts';
 import {
   INBOX,
   insertWebhooks,
@@ -58,7 +58,7 @@ interface Request {
   readonly rawBody: Buffer;
   readonly signature: string | undefined;
   /** The parsed body; undefined if it cannot be parsed. */
-  readonly body: ReturnType<typeof readBody>;
+  readonly body: unknown;
   readonly changes: readonly RawChange[];
 }
 
@@ -143,7 +143,7 @@ export function createWebhookReceiver(
    * because a number may have moved to another tenant with the same app secret. Whatever else is decided, is decided by fresh owners.
    */
   async function receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
-    const body = readBody(rawBody);
+    const body = parseStorable(rawBody.toString('utf8'));
     const request: Request = { rawBody, signature, body, changes: changesOf(body) };
     const numbers = distinctIds(request.changes, ({ address }) => address.phoneNumberId);
     const accounts = distinctIds(

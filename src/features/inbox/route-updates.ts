@@ -2,9 +2,9 @@ import type { Db } from '../../database/database.ts';
 import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { readWebhook } from '../../network/cloud-api/webhook.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
+import { parseStorable } from '../../platform/json.ts';
 import type { PublicChannel } from '../channels/channel.ts';
 import { type AddressableChannel, channelsWithIds } from '../channels/webhook-owners.ts';
-import { readBody } from './read-body.ts';
 import type { UnhandledChange } from './unhandled-changes.ts';
 import type { WaitingWebhook } from './webhooks.sql.ts';
 
@@ -35,7 +35,7 @@ export const readWaiting = ({
 }: WaitingWebhook): ReadableWebhook => ({
   id,
   receivedAt: new Date(at),
-  body: readBody(body),
+  body: parseStorable(body.toString('utf8')),
   channelIds,
 });
 
