@@ -18,7 +18,7 @@ import {
   withIndexScans,
 } from './queue.sql.ts';
 import { Refiller } from './refill.ts';
-import { FAILING_FOR_MS } from './schedule.ts';
+import { FAILING_FOR_MS } from './verdict.ts';
 
 /** Endpoints of a shard that are delivered to concurrently. */
 const MAX_ENDPOINTS = 256;

@@ -1,6 +1,6 @@
+import { DAY, HOUR, MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { PostOutcome } from '../../../platform/public-http.ts';
 import type { DeliveryStatus } from '../log/delivery.ts';
-import { parseRetryAfter, retryDelayMs } from './schedule.ts';
 
 /** Consequences of an attempt for its delivery and endpoint. */
 export interface Verdict {
@@ -49,4 +49,52 @@ export function judge(
 function reasonFor(status: number): string {
   if (status >= 300 && status < 400) return `a redirect (HTTP ${status}), which is not followed`;
   return status === GONE ? 'gone (HTTP 410)' : `HTTP ${status}`;
+}
+
+/** Delays between attempts, as recommended by Standard Webhooks. After the last one the delivery fails. */
+export const RETRY_DELAYS_MS = [
+  5 * SECOND,
+  5 * MINUTE,
+  30 * MINUTE,
+  2 * HOUR,
+  5 * HOUR,
+  10 * HOUR,
+  14 * HOUR,
+  20 * HOUR,
+  24 * HOUR,
+] as const;
+
+/** An endpoint that fails for this long without a success is disabled. */
+export const FAILING_FOR_MS = 5 * DAY;
+
+/** Each delay is up to this share longer, so that deliveries that failed together are not retried together. */
+const JITTER = 0.1;
+/** Upper limit of `Retry-After`. */
+const MAX_RETRY_AFTER_MS = DAY;
+
+/**
+ * @param attemptsSinceQueued including the failed one
+ * @param retryAfterMs the receiver's `Retry-After`
+ * @param jitter from 0 to 1
+ * @returns undefined after the last attempt
+ */
+export function retryDelayMs(
+  attemptsSinceQueued: number,
+  retryAfterMs: number | undefined,
+  jitter: number,
+): number | undefined {
+  const delay = RETRY_DELAYS_MS[attemptsSinceQueued - 1];
+  if (delay === undefined) return undefined;
+  return Math.ceil(Math.max(delay, Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS)) * (1 + JITTER * jitter));
+}
+
+/** Reads `Retry-After`: seconds, or an HTTP date (RFC 9110 §10.2.3). @returns milliseconds from now, never negative */
+export function parseRetryAfter(header: string | undefined, nowMs: number): number | undefined {
+  const text = header?.trim();
+  if (!text) return undefined;
+  if (/^\d+$/.test(text)) return Number(text) * SECOND;
+  // An asctime date has no zone and is in UTC (RFC 9110 §5.6.7).
+  const date = text.endsWith('GMT') ? text : `${text} GMT`;
+  const at = /^[A-Z][a-z]/.test(text) ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(at) ? undefined : Math.max(0, at - nowMs);
 }

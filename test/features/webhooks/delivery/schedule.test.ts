@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseRetryAfter, RETRY_DELAYS_MS, retryDelayMs } from '../../../../src/features/webhooks/delivery/schedule.ts';
+import { parseRetryAfter, RETRY_DELAYS_MS, retryDelayMs } from '../../../../src/features/webhooks/delivery/verdict.ts';
 import { DAY, HOUR, MINUTE, SECOND } from '../../../../src/platform/clock.ts';
 
 test('the retry schedule is that of the contract', () => {

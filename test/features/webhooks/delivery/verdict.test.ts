@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { RETRY_DELAYS_MS } from '../../../../src/features/webhooks/delivery/schedule.ts';
-import { judge } from '../../../../src/features/webhooks/delivery/verdict.ts';
+import { judge, RETRY_DELAYS_MS } from '../../../../src/features/webhooks/delivery/verdict.ts';
 
 test('only 2xx is success, 410 ends the delivery, and everything else is retried until the end of the schedule', () => {
   const at = { isTest: false, nowMs: 0, jitter: 0 };
