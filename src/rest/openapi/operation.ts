@@ -9,9 +9,8 @@ import {
 } from 'graphql';
 import { z } from 'zod';
 import { IS_NUMERIC } from '../../core/global-ids.ts';
-import { costOf } from '../runtime/cost.ts';
+import { costOf, scopesOf } from '../runtime/requirements.ts';
 import { isChange, type Route } from '../runtime/route.ts';
-import { scopesOf } from '../runtime/scopes.ts';
 import { operationOf, switchesOf } from '../runtime/sparse.ts';
 import { annotate, fieldsOf } from './annotations.ts';
 import type { Components } from './components.ts';

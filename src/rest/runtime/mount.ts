@@ -4,13 +4,12 @@ import type { Caller } from '../../graphql/execution/kernel.ts';
 import { refuseOtherMethods } from '../../http/other-methods.ts';
 import { parseJsonBody } from '../../http/request-body.ts';
 import type { RestRequest } from './call.ts';
-import { costOfOperations } from './cost.ts';
 import { type ApiVersion, execute, type WireResponse, wireError } from './execute.ts';
 import { acceptForms, filesOf, readForm } from './form.ts';
 import type { RestHost } from './host.ts';
+import { costOfOperations, scopesOfDocument } from './requirements.ts';
 import { restErrorOfThrown } from './rest-error.ts';
 import { isChange, type Route } from './route.ts';
-import { scopesOfDocument } from './scopes.ts';
 
 /** Registers a route table on a separate Fastify scope, with the version's bodies, and its errors for unknown paths and methods. */
 export function mount(app: FastifyInstance, host: RestHost, routes: readonly Route[], version: ApiVersion): void {
