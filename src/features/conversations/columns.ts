@@ -26,8 +26,13 @@ export const firstAssignee = (tenantId: number, ofContact: RawBuilder<number | n
 /**
  * The id of a conversation, or of the one that merges have folded it into. The lateral join has one plan: a hash join would read all
  * merges of the tenant where statistics are of an empty table.
+ * @param tag makes the SQL of the template
  */
-export const currentConversationId = (tenantId: number, id: number | RawBuilder<number>): RawBuilder<number> => sql`(
+const currentId = <Made>(
+  tag: (texts: TemplateStringsArray, ...values: readonly unknown[]) => Made,
+  tenantId: unknown,
+  id: unknown,
+): Made => tag`(
   with recursive f (id, depth) as (
     select ${id}::bigint, 0
     union all
@@ -36,13 +41,9 @@ export const currentConversationId = (tenantId: number, id: number | RawBuilder<
   )
   select f.id from f order by f.depth desc limit 1)`;
 
-/**
- * The same in a list whose tenant is `$1`. The lateral join has one plan: a hash join would read all merges of the tenant where statistics are of an empty table.
- */
-export const currentConversation = (id: string): string =>
-  `coalesce((with recursive f (id, depth) as (
-     select kept_id, 1 from conversation_merges where tenant_id = $1 and former_id = ${id}
-     union all
-     select n.kept_id, f.depth + 1 from f cross join lateral (
-       select c.kept_id from conversation_merges c where c.tenant_id = $1 and c.former_id = f.id offset 0) n
-   ) select f.id from f order by f.depth desc limit 1), ${id})`;
+/** The current id of a conversation, for kysely. */
+export const currentConversationId = (tenantId: number, id: number | RawBuilder<number>): RawBuilder<number> =>
+  currentId<RawBuilder<number>>(sql, tenantId, id);
+
+/** The same as the text of a list, whose tenant is `$1`. */
+export const currentConversation = (id: string): string => currentId(String.raw, '$1', id);
