@@ -9,9 +9,10 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const NOTHING: readonly unknown[] = [];
 
-export function asObject(value: unknown): JsonObject | undefined {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
-}
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+export const asObject = (value: unknown): JsonObject | undefined => (isObject(value) ? value : undefined);
 
 /** The elements of an array; empty for anything else. */
 export function asList(value: unknown): readonly unknown[] {

@@ -1,4 +1,5 @@
 import { GraphQLError } from 'graphql';
+import { isObject } from '../../platform/json.ts';
 
 /** The parameters of a GraphQL request (GraphQL over HTTP §5.1). */
 export interface GraphQLRequest {
@@ -18,9 +19,6 @@ export class BadRequest extends GraphQLError {
     super(message, { extensions: { code: 'BAD_REQUEST' } });
   }
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === 'object' && !Array.isArray(value);
 
 /** @throws BadRequest naming the parameter */
 export function parseRequest(body: unknown): GraphQLRequest {

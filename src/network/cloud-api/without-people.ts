@@ -1,3 +1,4 @@
+import { isObject } from '../../platform/json.ts';
 import { identityIn } from './people.ts';
 
 /** Marks a value that identifies one of the persons: the enclosing list element is removed. */
@@ -91,6 +92,3 @@ function eachChange(body: unknown, prune: (part: unknown) => unknown): unknown {
   const isSame = rest.length === parts.length && rest.every((part, index) => part === parts[index]);
   return isSame ? body : { ...body, [name]: rest };
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { FieldErrorList } from '../../core/errors.ts';
 import { countryByCode } from '../../platform/countries.ts';
+import { isObject } from '../../platform/json.ts';
 import { flagOf } from '../wire/values.ts';
 
 /**
@@ -81,9 +82,6 @@ const idNumber = z.int(fault('Must be an id: a whole number.')).nonnegative('Mus
 /** The id of a row, quoted or bare. @returns its digits, as GraphQL's ID takes them */
 export const id = (keywords: Keywords = {}) =>
   optional(z.preprocess(readId, idNumber.transform(String)).meta({ format: 'int64', ...keywords }));
-
-export const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The items of an array, or of text with commas; anything else is the only item. */
 export function itemsOf(value: unknown): readonly unknown[] {

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { STAND_IN } from '../../core/errors.ts';
-import { isObject, REQUIRED, underFirstNames } from './fields.ts';
+import { isObject } from '../../platform/json.ts';
+import { REQUIRED, underFirstNames } from './fields.ts';
 
 /** Maximum number of values of an enumeration or discriminator that are tried in place of an invalid one. */
 const MAX_WORDS = 6;

@@ -1,11 +1,11 @@
 import type { TypedDocumentNode } from '@graphql-typed-document-node/core';
+import { isObject } from '../../platform/json.ts';
 import { selectionOf } from '../openapi/schema.ts';
 import {
   type AddFault,
   body,
   id,
   ids,
-  isObject,
   object,
   requiredObject,
   requiredText,

@@ -1,6 +1,7 @@
 import { z } from 'zod';
+import { isObject } from '../../platform/json.ts';
 import { type AnswerSchema, echoOf } from '../openapi/schema.ts';
-import { alias, body, byFirstNames, dropUndefined, isObject, REQUIRED, requiredText, text } from '../runtime/fields.ts';
+import { alias, body, byFirstNames, dropUndefined, REQUIRED, requiredText, text } from '../runtime/fields.ts';
 import { BUTTONS, buttonsInput, CTA_URL, SECTIONS, sectionsInput } from '../wire/interactive.ts';
 import { camelKeys } from '../wire/names.ts';
 import { checkRecipient, RECIPIENT } from './sending.ts';

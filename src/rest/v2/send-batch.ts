@@ -1,12 +1,12 @@
 import { z } from 'zod';
 import { FIELD_CODES, FieldErrorList, type FieldErrors, fieldsOverlap, STAND_IN } from '../../core/errors.ts';
+import { isObject } from '../../platform/json.ts';
 import { type AnswerSchema, jsonSchemaOf, selectionOf } from '../openapi/schema.ts';
 import {
   alias,
   body,
   dropUndefined,
   flag,
-  isObject,
   object,
   openBody,
   readBody,
