@@ -1,17 +1,11 @@
 import type { Maybe } from '../../../core/maybe.ts';
 import type { MediaType } from '../../../network/network.ts';
-import type { Choices, GivenChoices } from '../../messages/content/interactive/interactive.ts';
+import type { Choices, GivenChoices, InteractiveText } from '../../messages/content/interactive/interactive.ts';
 import type { Values } from '../../templates/sending/parameters.ts';
 
 export interface TextReply {
   readonly text: string;
   readonly previewUrl?: Maybe<boolean>;
-}
-
-export interface InteractiveReply extends Choices {
-  readonly body: string;
-  readonly header?: Maybe<string>;
-  readonly footer?: Maybe<string>;
 }
 
 export interface MediaReply {
@@ -31,14 +25,14 @@ export interface TemplateReply extends Values {
 /** A bot's reply: exactly one of these, with the field names of the sends. Merge fields in its texts are filled by the send. */
 export interface BotReply {
   readonly text?: Maybe<TextReply>;
-  readonly interactive?: Maybe<InteractiveReply>;
+  readonly interactive?: Maybe<InteractiveText>;
   readonly media?: Maybe<MediaReply>;
   readonly template?: Maybe<TemplateReply>;
 }
 
 /** A reply as inputs of GraphQL name its choices. */
 export interface GivenReply extends Omit<BotReply, 'interactive'> {
-  readonly interactive?: Maybe<Omit<InteractiveReply, keyof Choices> & GivenChoices>;
+  readonly interactive?: Maybe<Omit<InteractiveText, keyof Choices> & GivenChoices>;
 }
 
 const REPLY_TYPES = ['text', 'interactive', 'media', 'template'] as const;

@@ -9,11 +9,12 @@ import { channelLoader } from '../../channels/loaders.ts';
 import { Channel } from '../../channels/schema.ts';
 import { Group } from '../../contacts/labels/schema.ts';
 import { MERGED_IN_REPLY } from '../../messages/send/merge-fields.ts';
+import type { Place } from '../../templates/sending/parameters.ts';
 import { TemplateLocationInput } from '../../templates/sending/send-schema.ts';
 import { getMappings } from '../integrations.sql.ts';
 import { integrationLoader } from '../loaders.ts';
 import { changeMapping, createMapping, removeMapping } from './change-mapping.ts';
-import type { MappedHeader, MappedTemplate, MappingRow, Place, Value } from './mapping.ts';
+import type { MappedHeader, MappedTemplate, MappingRow, Value } from './mapping.ts';
 import { pathsOf } from './mapping.ts';
 import {
   MAX_ALTERNATIVES,

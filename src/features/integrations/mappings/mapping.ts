@@ -1,5 +1,6 @@
 import type { Maybe } from '../../../core/maybe.ts';
 import type { LabelRow } from '../../contacts/labels/label.ts';
+import type { Place } from '../../templates/sending/parameters.ts';
 import { DEFAULT_PATHS, type Kind, type Paths } from './paths.ts';
 
 /** The value of a variable: from a path, with a fallback if nothing is there, or a fixed text. */
@@ -7,13 +8,6 @@ export interface Value {
   readonly path?: Maybe<string>;
   readonly fallback?: Maybe<string>;
   readonly text?: Maybe<string>;
-}
-
-export interface Place {
-  readonly latitude: number;
-  readonly longitude: number;
-  readonly name?: Maybe<string>;
-  readonly address?: Maybe<string>;
 }
 
 export interface MappedHeader {

@@ -2,7 +2,7 @@ import { encodeGlobalId } from '../../../core/global-ids.ts';
 import { oneOf } from '../../../schema/one-of.ts';
 import type { Values } from '../../templates/sending/parameters.ts';
 import type { ContentFields } from '../send/content-schema.ts';
-import type { Choices } from './interactive/interactive.ts';
+import type { InteractiveText } from './interactive/interactive.ts';
 import { draftFileOf } from './media/file.ts';
 import type { Choice, ContentShape, InteractiveFields } from './message-content.ts';
 
@@ -54,13 +54,7 @@ export function draftOf(tenantId: number, fields: DraftFields): ContentShape {
   }
 }
 
-interface InteractiveDraft extends Choices {
-  readonly body: string;
-  readonly header?: string | null | undefined;
-  readonly footer?: string | null | undefined;
-}
-
-const interactiveOf = ({ body, header, footer, buttons, list, ctaUrl }: InteractiveDraft): InteractiveFields => ({
+const interactiveOf = ({ body, header, footer, buttons, list, ctaUrl }: InteractiveText): InteractiveFields => ({
   body,
   header: header ?? null,
   footer: footer ?? null,

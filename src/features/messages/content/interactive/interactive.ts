@@ -49,6 +49,13 @@ export interface Choices {
   readonly ctaUrl?: Maybe<LinkButton>;
 }
 
+/** A text with choices. */
+export interface InteractiveText extends Choices {
+  readonly body: string;
+  readonly header?: Maybe<string>;
+  readonly footer?: Maybe<string>;
+}
+
 interface GivenChoice {
   readonly replyId: string;
   readonly title: string;

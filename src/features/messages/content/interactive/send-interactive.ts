@@ -6,15 +6,9 @@ import type { MessageRow } from '../../message.ts';
 import { type Content, checkTexts, type MergeText } from '../../send/content.ts';
 import type { SendInput } from '../../send/request.ts';
 import { send } from '../../send/send.ts';
-import { actionOf, type Choices, LIMITS } from './interactive.ts';
+import { actionOf, type InteractiveText, LIMITS } from './interactive.ts';
 
-export interface SendInteractiveInput extends SendInput, InteractiveInput {}
-
-export interface InteractiveInput extends Choices {
-  readonly body: string;
-  readonly header?: string | null | undefined;
-  readonly footer?: string | null | undefined;
-}
+export interface SendInteractiveInput extends SendInput, InteractiveText {}
 
 /**
  * Sends a text with buttons, a list or a link. The person's choice arrives as a reply to this message.
@@ -25,7 +19,7 @@ export async function sendInteractive(context: Context, input: SendInteractiveIn
 }
 
 /** The content, validated as far as possible before the recipient is known. @throws VALIDATION_ERROR, FEATURE_NOT_AVAILABLE */
-export function interactiveContent(context: Context, input: InteractiveInput): Content {
+export function interactiveContent(context: Context, input: InteractiveText): Content {
   requireFeature(callerOf(context).tenant, 'interactive');
   const texts: Record<string, MergeText> = {
     body: { text: input.body, maxLength: input.list ? LIMITS.listBody : LIMITS.body },
@@ -51,7 +45,7 @@ export function interactiveContent(context: Context, input: InteractiveInput): C
 }
 
 /** @throws VALIDATION_ERROR with the faults of the texts, too */
-function checkedAction(input: InteractiveInput, texts: Content['texts']): ReturnType<typeof actionOf> {
+function checkedAction(input: InteractiveText, texts: Content['texts']): ReturnType<typeof actionOf> {
   try {
     return actionOf(input);
   } catch (error) {
