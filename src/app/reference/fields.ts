@@ -29,7 +29,7 @@ export const rootFields = (schema: GraphQLSchema): RootField[] =>
   });
 
 /** Alternatives, each a list of scopes that are all required. */
-export function scopesOf({ field }: RootField): readonly (readonly string[])[] {
+function scopesOf({ field }: RootField): readonly (readonly string[])[] {
   const directives = field.extensions['directives'] as
     | { readonly requiresScopes?: { readonly scopes: readonly (readonly string[])[] } }
     | undefined;

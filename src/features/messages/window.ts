@@ -7,7 +7,7 @@ export interface ServiceWindow {
   readonly expiresAt: string | null;
 }
 
-export const WINDOW_MS = 24 * HOUR;
+const WINDOW_MS = 24 * HOUR;
 
 export const windowOf = (expiresAt: string | null, nowMs: number): ServiceWindow => ({
   open: expiresAt !== null && Date.parse(expiresAt) > nowMs,

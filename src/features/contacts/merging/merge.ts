@@ -139,7 +139,7 @@ async function readConsentBefore(
 }
 
 /** Values of the former contact for the survivor's empty columns. Both names are taken together, and a number with its key. */
-export function missingValuesOf(survivor: FullContact, former: FullContact): Filled {
+function missingValuesOf(survivor: FullContact, former: FullContact): Filled {
   const filled: Record<string, unknown> = {};
   const isNameless = survivor.firstname === '' && survivor.lastname === '';
   for (const column of FILLED_COLUMNS) {

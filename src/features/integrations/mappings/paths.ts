@@ -1,5 +1,5 @@
 /** Kinds of shop systems. */
-export const KINDS = ['woocommerce', 'shopify', 'generic'] as const;
+const KINDS = ['woocommerce', 'shopify', 'generic'] as const;
 export type Kind = (typeof KINDS)[number];
 
 export const PATH_NAMES = [
