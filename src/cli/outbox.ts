@@ -7,7 +7,7 @@ import { readBacklog } from '../features/messages/dispatch/release.sql.ts';
 import { cancelQueuedBefore } from '../features/messages/dispatch/release.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, withDatabase } from './database.ts';
-import { print } from './print.ts';
+import { print, printLine } from './print.ts';
 import { createProgress } from './progress.ts';
 
 const HELP = `
@@ -86,5 +86,3 @@ function instant(text: string): Date {
     throw new InvalidArgumentError('Must be a time with its zone, such as 2027-01-31T09:30:00Z.');
   return time;
 }
-
-const printLine = (text: string): void => void process.stdout.write(`${text}\n`);

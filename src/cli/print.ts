@@ -68,3 +68,5 @@ const records = (names: readonly string[], rows: readonly Row[], terminal: Termi
     .map(text => `${text}\n`)
     .join('\n');
 };
+
+export const printLine = (text: string): void => void process.stdout.write(`${text}\n`);

@@ -6,7 +6,7 @@ import { restoreLog } from '../events/restore.ts';
 import { renumberListening } from '../features/webhooks/endpoints/targets.sql.ts';
 import { UserError } from '../platform/user-error.ts';
 import { withDatabase } from './database.ts';
-import { print } from './print.ts';
+import { print, printLine } from './print.ts';
 import { createProgress } from './progress.ts';
 
 export function restoreLogCommand(): Command {
@@ -41,5 +41,3 @@ database may have sent part of them: see \`parley outbox --help\`.`,
       await withDatabase(loadConfig(), restore, { statementTimeoutMs: 0 });
     });
 }
-
-const printLine = (text: string): void => void process.stdout.write(`${text}\n`);
