@@ -1,5 +1,6 @@
 import { requireId } from '../../core/global-ids.ts';
 import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listColumns, readPage } from '../../database/list.ts';
 import { Actor } from '../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
@@ -10,10 +11,18 @@ import { rowLoader } from '../../schema/loaders.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
 import { entityPayload, mutation } from '../../schema/payload.ts';
 import { MessageContent } from '../messages/content/union-schema.ts';
-import { BOT_LIMITS, type BotKind, type BotRefusal, type BotRow, KINDS, TRIGGERS, type Trigger } from './bot.ts';
+import {
+  BOT_COLUMNS,
+  BOT_LIMITS,
+  type BotKind,
+  type BotRefusal,
+  type BotRow,
+  KINDS,
+  TRIGGERS,
+  type Trigger,
+} from './bot.ts';
 import { changeBot, createBot, removeBot } from './change.ts';
 import { MAX_MATCHED_TEXT, MAX_PATTERN } from './engine/pattern.ts';
-import { botPage } from './list.ts';
 import { toWire } from './reply/reply.ts';
 import { replyDraft } from './reply/reply-draft.ts';
 import { ReplyInput } from './reply/reply-schema.ts';
@@ -136,6 +145,33 @@ builder.node(Bot, {
   }),
 });
 
+const column = listColumns('bots', 'b');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const priority = column('priority', 'bigint');
+const createdAt = column('created_at', 'timestamptz');
+const updatedAt = column('updated_at', 'timestamptz');
+
+const BOTS: ListDefinition = {
+  from: 'bots b',
+  tenantColumn: 'b.tenant_id',
+  filters: {
+    id: { ...id, node: 'Bot' },
+    name,
+    kind: column('kind', 'text'),
+    trigger: column('trigger', 'text'),
+    isEnabled: column('is_enabled', 'boolean'),
+    createdAt,
+    updatedAt,
+  },
+  sorts: { id, name, priority, createdAt, updatedAt },
+  id,
+  defaultOrder: [{ column: id, descending: false }],
+  search: `search_fold(b.name || ' ' || array_to_string(b.keywords, ' '))`,
+};
+
+const SELECT = BOT_COLUMNS.map(name => `b.${name}` as const);
+
 listQueries(Bot, {
   list: 'bots',
   one: 'bot',
@@ -154,7 +190,7 @@ listQueries(Bot, {
     PRIORITY: { value: 'priority', description: 'Priority of the bot.' },
   },
   dates: { createdAt: DATES.createdAt, updatedAt: 'Time of the last change of its settings.' },
-  page: botPage,
+  page: (context, args) => readPage<BotRow>(context.db.read, BOTS, tenantOf(context), args, SELECT),
   get: getBots,
 });
 

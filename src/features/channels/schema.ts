@@ -1,11 +1,12 @@
+import { tenantOf } from '../../core/principal.ts';
+import { type ListDefinition, listColumns, readPage } from '../../database/list.ts';
 import { builder } from '../../schema/builder.ts';
 import { databaseId } from '../../schema/database-id.ts';
 import { DATES, listQueries } from '../../schema/list-queries.ts';
 import { BooleanFilter, enumFilter, StringFilter } from '../../schema/lists.ts';
 import { nodesByNumber } from '../../schema/nodes.ts';
 import type { PublicChannel } from './channel.ts';
-import { channelPage } from './list.ts';
-import { getChannels } from './store.ts';
+import { CHANNEL_COLUMNS, getChannels } from './store.ts';
 
 const ChannelStatus = builder.enumType('ChannelStatus', {
   description: 'Whether a channel sends messages.',
@@ -66,6 +67,31 @@ builder.node(Channel, {
   }),
 });
 
+const column = listColumns('channels', 'c');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const dates = { createdAt: column('created_at', 'timestamptz'), updatedAt: column('updated_at', 'timestamptz') };
+
+const CHANNELS: ListDefinition = {
+  from: 'channels c',
+  tenantColumn: 'c.tenant_id',
+  filters: {
+    id: { ...id, node: 'Channel' },
+    name,
+    phoneNumberId: column('phone_number_id', 'text'),
+    wabaId: column('waba_id', 'text'),
+    status: column('status', 'text'),
+    isDefault: column('is_default', 'boolean'),
+    ...dates,
+  },
+  sorts: { id, name, ...dates },
+  id,
+  defaultOrder: [{ column: id, descending: false }],
+  search: `search_fold(c.name || ' ' || c.verified_name || ' ' || c.display_phone_number)`,
+};
+
+const COLUMNS = CHANNEL_COLUMNS.map(one => `c.${one}` as const);
+
 listQueries(Channel, {
   list: 'channels',
   one: 'channel',
@@ -85,6 +111,6 @@ listQueries(Channel, {
   },
   idOrder: 'Order of connection.',
   dates: { createdAt: 'Time at which the channel was connected.', updatedAt: DATES.updatedAt },
-  page: channelPage,
+  page: (context, args) => readPage<PublicChannel>(context.db.read, CHANNELS, tenantOf(context), args, COLUMNS),
   get: getChannels,
 });

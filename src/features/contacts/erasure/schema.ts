@@ -1,5 +1,6 @@
 import { encodeGlobalId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
+import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { DataCount } from '../../../schema/data-count.ts';
 import { databaseUuid } from '../../../schema/database-id.ts';
@@ -17,9 +18,8 @@ import { mutation, payloadOf } from '../../../schema/payload.ts';
 import { Author } from '../../tenancy/audit/schema.ts';
 import { contactId } from '../mutation-schema.ts';
 import { removeContact } from '../remove.ts';
-import { receiptPage } from './list.ts';
 import { publicReceipt, type ReceiptRow, retainedUntil } from './receipt.ts';
-import { getReceipts } from './store.ts';
+import { getReceipts, RECEIPT_COLUMNS } from './store.ts';
 
 const ErasureReason = builder.enumType('ErasureReason', {
   description: 'Why a person was erased.',
@@ -75,6 +75,27 @@ builder.node(ErasureReceipt, {
   }),
 });
 
+const column = listColumns('erasure_receipts', 'r');
+const id = column('id', 'uuid');
+const requestedAt = column('requested_at', 'timestamptz');
+
+const RECEIPTS: ListDefinition = {
+  from: 'erasure_receipts r',
+  tenantColumn: 'r.tenant_id',
+  filters: {
+    id: { ...id, node: 'ErasureReceipt' },
+    reason: column('reason', 'text'),
+    requestedAt,
+    completedAt: column('completed_at', 'timestamptz'),
+  },
+  sorts: { id, requestedAt },
+  id,
+  // Ids are in the order of creation.
+  defaultOrder: [{ column: id, descending: true }],
+};
+
+const SELECT = RECEIPT_COLUMNS.map(name => `r.${name}` as const);
+
 const Filter = filterOf('ErasureReceipt', 'receipts of erasures', t => ({
   id: t.field({ type: IDFilter, description: 'Id of the receipt.' }),
   reason: t.field({ type: enumFilter(ErasureReason), description: 'Why the person was erased.' }),
@@ -92,7 +113,7 @@ builder.queryFields(t => ({
     description: 'Lists the receipts of erasures, latest first by default.',
     authScopes: { scope: 'contacts:read' },
     args: { ...listArgs(Filter, Order, { search: false }) },
-    resolve: (_root, args, context) => receiptPage(context, args),
+    resolve: (_root, args, context) => readPage<ReceiptRow>(context.db.read, RECEIPTS, tenantOf(context), args, SELECT),
   }),
   erasureReceipt: t.field({
     type: ErasureReceipt,

@@ -1,4 +1,5 @@
 import { tenantOf } from '../../../core/principal.ts';
+import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import type { Context } from '../../../schema/context.ts';
 import { databaseUuid } from '../../../schema/database-id.ts';
@@ -24,8 +25,7 @@ import { contactLoader } from '../loaders.ts';
 import { contactId } from '../mutation-schema.ts';
 import { Contact } from '../schema.ts';
 import { createExport, exportPerson } from './create.ts';
-import type { ExportRow } from './export.ts';
-import { exportPage } from './list.ts';
+import { EXPORT_COLUMNS, type ExportRow } from './export.ts';
 import { getExports } from './store.ts';
 
 const JobState = builder.enumType('JobState', {
@@ -101,6 +101,28 @@ builder.node(Export, {
   }),
 });
 
+const column = listColumns('exports', 'e');
+const id = column('id', 'uuid');
+const createdAt = column('created_at', 'timestamptz');
+
+const LIST: ListDefinition = {
+  from: 'exports e',
+  tenantColumn: 'e.tenant_id',
+  filters: {
+    id: { ...id, node: 'Export' },
+    state: column('state', 'text'),
+    contactId: { ...column('contact_id', 'bigint'), node: 'Contact' },
+    createdAt,
+    expiresAt: column('expires_at', 'timestamptz'),
+  },
+  sorts: { id, createdAt },
+  id,
+  // Ids are in the order of creation.
+  defaultOrder: [{ column: id, descending: true }],
+};
+
+const SELECT = EXPORT_COLUMNS.map(name => `e.${name}` as const);
+
 const Filter = filterOf('Export', 'exports', t => ({
   id: t.field({ type: IDFilter, description: 'Id of the export.' }),
   state: t.field({ type: enumFilter(JobState), description: 'How far it is.' }),
@@ -119,7 +141,7 @@ builder.queryFields(t => ({
     description: 'Lists exports, latest first by default. They are listed for 90 days.',
     authScopes: { scope: 'contacts:export' },
     args: { ...listArgs(Filter, Order, { search: false }) },
-    resolve: (_root, args, context) => exportPage(context, args),
+    resolve: (_root, args, context) => readPage<ExportRow>(context.db.read, LIST, tenantOf(context), args, SELECT),
   }),
   export: t.field({
     type: Export,

@@ -1,6 +1,7 @@
 import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { StaffRole } from '../../../core/staff-roles.ts';
+import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { Actor } from '../../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY, type InputFields } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
@@ -11,9 +12,8 @@ import { rowLoader } from '../../../schema/loaders.ts';
 import { nodesByNumber } from '../../../schema/nodes.ts';
 import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { changeStaff, createStaff, deleteStaffMember } from './change.ts';
-import { staffPage } from './list.ts';
 import type { StaffRow } from './staff-member.ts';
-import { getStaff } from './store.ts';
+import { getStaff, STAFF_COLUMNS } from './store.ts';
 
 export const staffLoader = rowLoader(getStaff);
 
@@ -54,6 +54,24 @@ builder.node(StaffMember, {
   }),
 });
 
+const column = listColumns('staff', 's');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const email = column('email', 'text');
+const createdAt = column('created_at', 'timestamptz');
+
+const STAFF: ListDefinition = {
+  from: 'staff s',
+  tenantColumn: 's.tenant_id',
+  filters: { id: { ...id, node: 'StaffMember' }, name, email, role: column('role', 'text'), createdAt },
+  sorts: { id, name, email, createdAt },
+  id,
+  defaultOrder: [{ column: name, descending: false }],
+  search: `search_fold(s.name || ' ' || s.email)`,
+};
+
+const SELECT = STAFF_COLUMNS.map(name => `s.${name}` as const);
+
 listQueries(StaffMember, {
   list: 'staffMembers',
   one: 'staffMember',
@@ -71,7 +89,7 @@ listQueries(StaffMember, {
     EMAIL: { value: 'email', description: 'E-mail address of the staff member.' },
   },
   dates: { createdAt: DATES.createdAt },
-  page: staffPage,
+  page: (context, args) => readPage<StaffRow>(context.db.read, STAFF, tenantOf(context), args, SELECT),
   get: getStaff,
 });
 
@@ -79,7 +97,8 @@ export const StaffMemberPayload = entityPayload('staffMember', StaffMember, 'The
 
 const NAME = 'Name, 1 to 255 characters.';
 const EMAIL = 'E-mail address, unique in the account, ignoring case.';
-const id = (t: InputFields) => t.id({ required: true, description: 'Global id or databaseId of the staff member.' });
+const idOfMember = (t: InputFields) =>
+  t.id({ required: true, description: 'Global id or databaseId of the staff member.' });
 
 mutation('createStaffMember', {
   description: 'Adds a staff member, if the plan has room for another one.',
@@ -111,7 +130,7 @@ mutation('updateStaffMember', {
   input: builder.inputType('UpdateStaffMemberInput', {
     description: 'Changes to a staff member. Omitted fields keep their values.',
     fields: t => ({
-      id: id(t),
+      id: idOfMember(t),
       name: t.string({ description: NAME }),
       email: t.string({ description: EMAIL }),
       role: t.field({ type: StaffRoleEnum, description: 'The widest role that a session of this person can have.' }),

@@ -2,6 +2,7 @@ import { notFound } from '../../../core/errors.ts';
 import { requireId } from '../../../core/global-ids.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import { knownScopes } from '../../../core/scopes.ts';
+import { type ListDefinition, listColumns, readPage } from '../../../database/list.ts';
 import { Actor } from '../../../schema/actor.ts';
 import { builder, IDEMPOTENCY_KEY } from '../../../schema/builder.ts';
 import { databaseId } from '../../../schema/database-id.ts';
@@ -13,9 +14,8 @@ import { mutation, payloadOf } from '../../../schema/payload.ts';
 import { ScopeEnum } from '../../../schema/scope-enum.ts';
 import { Viewer } from '../tenants/schema.ts';
 import { type IssuedToken, issueToken } from './create.ts';
-import { tokenPage } from './list.ts';
 import { revokeAccessToken } from './revoke.ts';
-import { type AccessTokenRow, getTokens } from './store.ts';
+import { type AccessTokenRow, getTokens, TOKEN_COLUMNS } from './store.ts';
 
 export const tokenLoader = rowLoader(getTokens);
 
@@ -76,6 +76,26 @@ builder.objectField(Viewer, 'token', t =>
   }),
 );
 
+const column = listColumns('access_tokens', 't');
+const id = column('id', 'bigint');
+const name = column('name', 'text');
+const createdAt = column('created_at', 'timestamptz');
+const expiresAt = column('expires_at', 'timestamptz');
+const revokedAt = column('revoked_at', 'timestamptz');
+const lastUsedAt = column('last_used_at', 'timestamptz');
+
+const TOKENS: ListDefinition = {
+  from: 'access_tokens t',
+  tenantColumn: 't.tenant_id',
+  filters: { id: { ...id, node: 'AccessToken' }, name, createdAt, expiresAt, revokedAt, lastUsedAt },
+  sorts: { id, name, createdAt },
+  id,
+  defaultOrder: [{ column: id, descending: true }],
+  search: 'search_fold(t.name)',
+};
+
+const SELECT = TOKEN_COLUMNS.map(name => `t.${name}` as const);
+
 listQueries(AccessToken, {
   list: 'accessTokens',
   one: 'accessToken',
@@ -96,7 +116,7 @@ listQueries(AccessToken, {
     NAME: { value: 'name', description: 'Name of the token.' },
   },
   dates: { createdAt: DATES.createdAt },
-  page: tokenPage,
+  page: (context, args) => readPage<AccessTokenRow>(context.db.read, TOKENS, tenantOf(context), args, SELECT),
   get: getTokens,
 });
 
