@@ -5,7 +5,7 @@ import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { PublicMessage } from '../message.ts';
 import { type ConsentedCategory, optedOutOf } from '../send/recipient.sql.ts';
 import { type Priority, SCHEDULED } from './lane.ts';
-import type { QueueFront } from './queue-front.ts';
+import type { QueueFront } from './lane-memory.ts';
 
 /**
  * The statements of the outbox. Times are intervals from the database's clock, because the clocks of processes differ. Functions of

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newIdAt } from '../../../../src/core/ids.ts';
 import { cancelWaiting } from '../../../../src/features/messages/dispatch/cancel.ts';
 import { laneOf, PRIORITIES, type Priority } from '../../../../src/features/messages/dispatch/lane.ts';
+import { QueueFront } from '../../../../src/features/messages/dispatch/lane-memory.ts';
 import {
   type Claimed,
   claimDue,
@@ -10,7 +11,6 @@ import {
   postpone,
   repairTurns,
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
-import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import type { LaneTurn } from '../../../../src/lanes/lane.ts';
 import { SECOND } from '../../../../src/platform/clock.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf, OUTBOX } from '../../../../src/features/messages/dispatch/lane.ts';
+import { QueueFront } from '../../../../src/features/messages/dispatch/lane-memory.ts';
 import { claimDue } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { type Outcome, OutcomeWriter } from '../../../../src/features/messages/dispatch/outcome-writer.ts';
-import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import type { Lane } from '../../../../src/lanes/lane.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';

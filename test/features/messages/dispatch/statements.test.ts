@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { findHoldFacts, type HoldFacts } from '../../../../src/features/messages/dispatch/hold-reason.sql.ts';
+import { QueueFront } from '../../../../src/features/messages/dispatch/lane-memory.ts';
 import {
   beginTriesAnew,
   type Claimed,
@@ -17,7 +18,6 @@ import {
   type Settled,
   settle,
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
-import { QueueFront } from '../../../../src/features/messages/dispatch/queue-front.ts';
 import { type Backlog, findQueuedBefore, readBacklog } from '../../../../src/features/messages/dispatch/release.sql.ts';
 import { readManySendFacts, type SendFacts } from '../../../../src/features/messages/send/facts.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
