@@ -12,8 +12,8 @@ import { type EndpointRow, eventWebhook } from '../endpoints/endpoint.ts';
 import { getEndpoints } from '../endpoints/store.ts';
 import { openTarget } from '../endpoints/target.ts';
 import { findTargets } from '../endpoints/targets.sql.ts';
+import { record } from './attempt-writer.ts';
 import type { DeliveryRow } from './delivery.ts';
-import { record } from './record.ts';
 import { getAttempts, getDeliveries, insertTestDelivery } from './store.ts';
 
 /**
