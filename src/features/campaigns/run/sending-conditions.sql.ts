@@ -41,7 +41,7 @@ export async function readSendingConditions(
 
 /**
  * People to whom the portfolio of a channel has sent templates in the last 24 hours: what the network's daily limit counts, apart from
- * those within a service window, which it does not count. Messages that are scheduled for later, or were cancelled, have reached nobody.
+ * those within a service window, which it does not count. Messages that are scheduled for later, were cancelled or failed have reached nobody.
  * Those of before, which were scheduled or had to wait, count from when they were sent, which changed their status. Reads the messages of
  * a day and the changes of a day. Grouped and joined so that it reads each row once, whatever the statistics say.
  */
@@ -63,7 +63,7 @@ export async function countReached(
           and (m.scheduled_at is null or m.scheduled_at <= now()) and m.channel_id = any(array(select id from of_portfolio))
         union all
         select u.message_id, null from message_updates u
-        where u.tenant_id = ${tenantId} and u.status = 'cancelled' and u.message_id >= uuid_at(${since})
+        where u.tenant_id = ${tenantId} and u.status in ('cancelled', 'failed') and u.message_id >= uuid_at(${since})
       ) d group by d.id having count(*) = 1 and max(d.contact_id) is not null
       union
       select m.contact_id from (
@@ -74,7 +74,7 @@ export async function countReached(
           and m.direction = 'outbound' and m.type = 'template' and m.channel_id = any(array(select id from of_portfolio)) offset 0) m
       cross join lateral (
         select from message_states s
-        where s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since} offset 0) s
+        where s.tenant_id = ${tenantId} and s.message_id = u.message_id and s.sent_at >= ${since} and s.status <> 'failed' offset 0) s
     ) people`.execute(db);
   return rows[0]?.count ?? 0;
 }

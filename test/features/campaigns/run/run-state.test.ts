@@ -178,6 +178,41 @@ test('people whose message was cancelled do not count for the daily limit', asyn
   expect(dataOf(await of.ask(preview, { id })).previewCampaign.reachedCount).toBe(1);
 });
 
+test('people whose message failed do not count for the daily limit', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids, phones } = await of.people(2);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  await tell(of, 'business_capability_update', { max_daily_conversations_per_business: 100 });
+  await control('POST', 'faults', { next: [{ to: phones[0], errorCode: 131_026 }] });
+  const content = { template: { name: 'notice', language: 'en' } };
+  for (const contactId of ids) dataOf(await of.mutate('sendMessage', { to: { contactId }, content }));
+  await eventually(async () => {
+    const { messages } = dataOf(await of.ask('{ messages { nodes { status } } }'));
+    expect(messages.nodes.map((node: { status: string }) => node.status).sort()).toEqual(['FAILED', 'READ']);
+  });
+  const preview = 'query ($id: ID!) { previewCampaign(id: $id) { dailyLimit reachedCount } }';
+  const reached = async () => dataOf(await of.ask(preview, { id })).previewCampaign;
+  await eventually(async () => expect(await reached()).toEqual({ dailyLimit: 100, reachedCount: 1 }));
+  // As if both had been accepted days ago, and sent within the day.
+  await fixture.gateway.database.query(
+    `with former as (
+       select m.tenant_id, m.id, uuid_v7(now() - interval '3 days', m.contact_id) as earlier, s.status
+       from messages m join message_states s on s.tenant_id = m.tenant_id and s.message_id = m.id where m.tenant_id = $1
+     ), moved as (
+       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, template_id, created_at)
+       select m.tenant_id, f.earlier, m.conversation_id, m.contact_id, m.channel_id, m.direction, m.type, m.body, m.template_id,
+         now() - interval '3 days' from former f join messages m on m.tenant_id = f.tenant_id and m.id = f.id
+     ), removed as (
+       delete from messages m using former f where m.tenant_id = f.tenant_id and m.id = f.id
+     ), states as (
+       insert into message_states (tenant_id, message_id, status, sent_at, updated_at)
+       select tenant_id, earlier, status, now() - interval '1 hour', now() from former)
+     insert into message_updates (tenant_id, message_id, updated_at, status) select tenant_id, earlier, now(), status from former`,
+    [of.id],
+  );
+  expect(await reached()).toEqual({ dailyLimit: 100, reachedCount: 1 });
+});
+
 test('people to whom a message of days ago was sent within the day count for the daily limit', async () => {
   const of = await fixture.sender();
   const { groupId, ids } = await of.people(3);
