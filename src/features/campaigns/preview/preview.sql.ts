@@ -51,7 +51,8 @@ export async function countPeople(
   ];
   const since = `now() - ${days} * interval '1 day'`;
   const messagesWhere = (when: string): string =>
-    `select id, contact_id, template_id from messages where tenant_id = $1 and direction = 'outbound' and ${messages} is not null and ${when}`;
+    `select id, contact_id, template_id from messages where tenant_id = $1 and direction = 'outbound' and ${messages} is not null and ${when}
+      and (scheduled_at is null or scheduled_at <= now())`;
   const text = `
     with audience as materialized (
       select c.id, c.phone, c.time_zone, case when c.phone is null then (

@@ -54,7 +54,7 @@ export async function lockChoice(trx: Db, tenantId: number, isCapped: boolean): 
 /**
  * The next recipients, in the order of their contacts. The campaign is locked. Reads a fixed number of index entries for each, and
  * the messages of the last days only with a frequency cap: by when they were written or, at most a year before, scheduled for. Messages
- * that failed, or that a pause took back, count for none.
+ * that are scheduled for later, that failed, or that a pause took back, count for none.
  */
 export async function findCandidates(trx: Db, tenantId: number, query: CandidateQuery): Promise<Candidate[]> {
   const { campaignId, position, limit, listId, category, channelId, cap } = query;
@@ -63,7 +63,8 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
   const messagesOf = (when: RawBuilder<unknown>) => sql`
             select from messages m join templates p on p.tenant_id = ${tenantId} and p.id = m.template_id and lower(p.category) = ${category}::text
             join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.status not in ('failed', 'cancelled')
-            where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound' and ${when}`;
+            where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.direction = 'outbound' and ${when}
+              and (m.scheduled_at is null or m.scheduled_at <= now())`;
   const { rows } = await sql<Candidate>`
     with turn as materialized (
       (select r.contact_id, true as is_waiting from campaign_recipients r

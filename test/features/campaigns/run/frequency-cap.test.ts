@@ -98,6 +98,30 @@ test('a message that was scheduled before the days of a frequency cap and sent w
   );
 });
 
+test('a message that is scheduled for later counts for no frequency cap yet, whenever it was accepted', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids } = await of.people(2);
+  const content = { template: { name: 'notice', language: 'en' } };
+  const scheduledAt = { instant: new Date(Date.now() + 20 * 86_400_000).toISOString() };
+  for (const contactId of ids) dataOf(await of.mutate('sendMessage', { to: { contactId }, content, scheduledAt }));
+  // As if one had been accepted ten days ago.
+  await fixture.gateway.database.query(
+    `with early as (
+       insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, template_id, created_at, scheduled_at)
+       select tenant_id, uuid_v7(now() - interval '10 days', 1), conversation_id, contact_id, channel_id, direction, type, body, template_id,
+         now() - interval '10 days', scheduled_at
+       from messages where contact_id = $1 returning tenant_id, id)
+     insert into message_states (tenant_id, message_id, status, updated_at) select tenant_id, id, 'queued', now() from early`,
+    [ids[0]],
+  );
+  const id = await of.campaign({ audience: { groupIds: [groupId] }, frequencyCap: { messages: 1, days: 7 } });
+  expect(await preview(of, id)).toEqual({ recipientCount: 2, skips: [] });
+  dataOf(await of.mutate('startCampaign', { id }));
+  await eventually(async () =>
+    expect(await read(of, id)).toMatchObject({ status: 'COMPLETED', progress: { sent: 2, skips: [] } }),
+  );
+});
+
 test('campaigns that run at the same time keep the frequency cap together', async () => {
   const of = await fixture.sender();
   const { groupId } = await of.people(150);
