@@ -39,6 +39,7 @@ import {
 } from '../../../src/features/campaigns/run/claim.sql.ts';
 import {
   countBacklog,
+  findMergedMessages,
   findWaitingMessages,
   findWaitingPeople,
 } from '../../../src/features/campaigns/run/outbox.sql.ts';
@@ -122,6 +123,7 @@ test('the statements of a run describe as their row types', async () => {
     phone: 'text',
     userId: 'text',
   });
+  expect(await columnsOf(db => findMergedMessages(db, 1, 1, 1, 3))).toEqual({ message_id: 'uuid' });
   expect(await columnsOf(db => requeueWithdrawn(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => countReached(db, 1, 1, null))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => readSendingConditions(db, 1, 1, null))).toEqual({

@@ -1,4 +1,5 @@
 import { CodedError } from '../../../core/errors.ts';
+import type { Db } from '../../../database/database.ts';
 import type { Drain, Lane } from '../../../lanes/lane.ts';
 import { instantOf, MINUTE, SECOND } from '../../../platform/clock.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
@@ -11,7 +12,7 @@ import { nextDueAt } from './claim.sql.ts';
 import { campaignContent } from './content.ts';
 import { parseLane } from './lane.ts';
 import { CampaignStopped, makeMessages, requeueUnconfirmed } from './make-messages.ts';
-import { countBacklog, findWaitingMessages } from './outbox.sql.ts';
+import { countBacklog, findMergedMessages, findWaitingMessages } from './outbox.sql.ts';
 import { prepareChunk } from './prepare.ts';
 import {
   accountStop,
@@ -26,7 +27,7 @@ import {
 } from './protection.ts';
 import { getRun, lockRun, type RunChange, type RunRow, writeRun } from './run-store.ts';
 import { countReached, readSendingConditions, type SendingConditions } from './sending-conditions.sql.ts';
-import { MAX_BATCH, withdrawLate } from './withdraw.ts';
+import { MAX_BATCH, withdrawLate, withdrawMerged } from './withdraw.ts';
 
 /** Longest pause of a step: within this a change of the campaign, the channel or the template is noticed. */
 const STEP_MS = SECOND;
@@ -34,8 +35,8 @@ const STEP_MS = SECOND;
 const FULL_MS = SECOND / 10;
 /** How often the people of a day are counted at least: the count reads the messages of a day. */
 const REACH_MS = MINUTE;
-/** How often it looks for messages that wait after their sending hours. */
-const LATE_MS = 5 * SECOND;
+/** How often it looks for messages that wait and may not be sent any more. */
+const WAITING_MS = 5 * SECOND;
 const SUSPENDED_MS = MINUTE;
 
 /** Makes the messages of campaigns as the outbox drains; one lane per campaign. */
@@ -68,7 +69,7 @@ class CampaignTurn {
   #reachedAt = Number.NEGATIVE_INFINITY;
   #reached = 0;
   #madeSinceCount = 0;
-  #lateAt = Number.NEGATIVE_INFINITY;
+  #waitingAt = Number.NEGATIVE_INFINITY;
   /** By the last batch. */
   #lastAccepted = 0;
 
@@ -108,7 +109,7 @@ class CampaignTurn {
     if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: conditions.channel_id as number, campaignId: run.id };
     if ((await requeueUnconfirmed(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
-    if (run.sending_hours) await this.#withdrawLate();
+    await this.#withdrawWaiting(run);
     if (!run.is_wave_passed && run.wave_ended_at !== null) return this.#judgeWave(run, conditions);
     return this.#send(run, conditions, sending);
   }
@@ -151,15 +152,24 @@ class CampaignTurn {
     return limitStop(limit, this.#reached);
   }
 
-  async #withdrawLate(): Promise<void> {
-    const { db, clock, lanes, signals } = this.#context;
+  /** Takes back messages whose sending hours are over, and second ones to people who were merged. */
+  async #withdrawWaiting({ id, channel_id: channelId, sending_hours: hours }: RunRow): Promise<void> {
+    const { db, clock } = this.#context;
     const { monotonicMs } = instantOf(clock);
-    if (monotonicMs - this.#lateAt < LATE_MS) return;
-    this.#lateAt = monotonicMs;
+    if (channelId === null || monotonicMs - this.#waitingAt < WAITING_MS) return;
+    this.#waitingAt = monotonicMs;
+    const { tenantId } = this.#lane;
+    if (hours) await this.#withdraw((trx, run) => withdrawLate(trx, tenantId, run, clock.now()));
+    const merged = await findMergedMessages(db.write, tenantId, id, channelId, PRIORITY.campaign);
+    if (merged.length > 0) await this.#withdraw((trx, run) => withdrawMerged(trx, tenantId, run));
+  }
+
+  async #withdraw(take: (trx: Db, run: RunRow) => Promise<readonly number[]>): Promise<void> {
+    const { db, lanes, signals } = this.#context;
     const { tenantId } = this.#lane;
     const released = await db.transaction(async trx => {
       const run = await lockRun(trx, tenantId, this.#campaignId);
-      const channelIds = run?.status === 'running' ? await withdrawLate(trx, tenantId, run, clock.now()) : [];
+      const channelIds = run?.status === 'running' ? await take(trx, run) : [];
       await this.#lane.fence(trx);
       return channelIds;
     });

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import type { Whereabouts } from '../../../platform/time-zones.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
+import { STATE } from '../recipients/recipient.ts';
 
 /** Messages of campaigns that wait to be sent on a channel, counted up to a limit. @param priority of campaigns in the outbox */
 export async function countBacklog(
@@ -57,4 +58,29 @@ export async function findWaitingPeople(
     db,
   );
   return rows;
+}
+
+/**
+ * Messages of a campaign that wait although the person gets an earlier one of it: two recipients were merged after their messages were
+ * made. A merge moves the messages to the survivor, and leaves recipients their former ids. Merges are read by contact, whatever their
+ * statistics say: an empty table would be read by another index, whole for each message.
+ */
+export async function findMergedMessages(
+  db: Db,
+  tenantId: number,
+  campaignId: number,
+  channelId: number,
+  priority: number,
+): Promise<string[]> {
+  const { rows } = await sql<{ message_id: string }>`
+    select o.message_id from outbox o
+    join campaign_recipients r on r.tenant_id = ${tenantId} and r.message_id = o.message_id and r.campaign_id = ${campaignId}
+    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint and exists (
+      select from (
+        select g.former_id, g.contact_id, g.undone_at from contact_merges g
+        where g.tenant_id = ${tenantId} and g.contact_id = o.contact_id offset 0) g
+      join campaign_recipients s on s.tenant_id = ${tenantId} and s.campaign_id = ${campaignId}
+        and s.contact_id = any(array[g.former_id, g.contact_id]) and s.message_id < o.message_id and s.state < ${sql.lit(STATE.failed)}
+      where g.undone_at is null)`.execute(db);
+  return rows.map(row => row.message_id);
 }

@@ -3,7 +3,7 @@ import { isPermitted, zonesOfPerson } from '../../../platform/time-zones.ts';
 import { cancelWaiting } from '../../messages/dispatch/cancel.ts';
 import { PRIORITY } from '../../messages/dispatch/lane.ts';
 import { confirmRecipients, findUnconfirmed, requeueWithdrawn, writeByMessage } from './claim.sql.ts';
-import { findWaitingMessages, findWaitingPeople } from './outbox.sql.ts';
+import { findMergedMessages, findWaitingMessages, findWaitingPeople } from './outbox.sql.ts';
 import { type RunRow, WAVE_OPEN, writeRun } from './run-store.ts';
 
 /** Recipients that have an id for their message at a time, at most. */
@@ -63,6 +63,20 @@ export async function withdrawLate(
   const late = waiting.filter(person => !isPermitted(zonesOfPerson(person), hours, nowMs));
   const ids = late.map(({ message_id: messageId }) => messageId);
   return withdrawMessages(trx, tenantId, id, ids, "The recipient's sending hours ended before it was sent.");
+}
+
+/**
+ * The same of those to people who get an earlier message of the campaign, because two recipients were merged since. Their recipients are
+ * then skipped as duplicates. The caller has locked the campaign.
+ */
+export async function withdrawMerged(
+  trx: Db,
+  tenantId: number,
+  { id, channel_id: channelId }: Pick<RunRow, 'id' | 'channel_id'>,
+): Promise<readonly number[]> {
+  if (channelId === null) return [];
+  const ids = await findMergedMessages(trx, tenantId, id, channelId, PRIORITY.campaign);
+  return withdrawMessages(trx, tenantId, id, ids, 'The contact was merged with another recipient of the campaign.');
 }
 
 async function withdrawMessages(

@@ -47,3 +47,39 @@ test('two recipients who are merged between their choice and the acceptance of t
   const sent = phones.flatMap(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages);
   expect(sent).toHaveLength(1);
 });
+
+test.each([
+  ['of the first', 0],
+  ['of the second', 1],
+])(
+  'the later message to two recipients who are merged into the contact %s while both wait is dropped',
+  async (_which, kept) => {
+    const of = await fixture.sender();
+    const { groupId, ids, phones } = await of.people(2);
+    const id = await of.campaign({ audience: { groupIds: [groupId] } });
+    const { database } = fixture.gateway;
+    // They wait for as long as this test needs them to.
+    await database.query('update log_origin set outbox_held_at = now()');
+    try {
+      dataOf(await of.mutate('startCampaign', { id }));
+      const queued = async () =>
+        (await database.query<{ contact_id: string }>('select contact_id from outbox where tenant_id = $1', [of.id]))
+          .length;
+      await eventually(async () => expect(await queued()).toBe(2));
+      dataOf(await of.mutate('mergeContacts', { id: ids[kept], fromIds: [ids[1 - kept]] }));
+      await eventually(async () => expect(await queued()).toBe(1), 20_000);
+    } finally {
+      await database.query('update log_origin set outbox_held_at = null');
+    }
+    const text =
+      'query ($id: ID!) { campaign(id: $id) { status progress { total pending sent skips { reason count } } } }';
+    await eventually(async () =>
+      expect(dataOf(await of.ask(text, { id })).campaign).toEqual({
+        status: 'COMPLETED',
+        progress: { total: 2, pending: 0, sent: 1, skips: [{ reason: 'DUPLICATE', count: 1 }] },
+      }),
+    );
+    const sent = phones.flatMap(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages);
+    expect(sent).toHaveLength(1);
+  },
+);
