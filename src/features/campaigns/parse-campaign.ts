@@ -20,7 +20,7 @@ import {
   MAX,
   type SendingHours,
 } from './campaign.ts';
-import { columnField } from './column-fields.ts';
+import { columnField, withoutMergeFaults } from './column-fields.ts';
 import { recipientListLoader } from './lists/loaders.ts';
 
 /** The fields of a campaign; of an update, those that are left out keep their value. */
@@ -89,8 +89,7 @@ export async function parseCampaign(
   // Phone numbers are stored as contacts by `parseAudience`: before, all else is checked.
   if (template && people?.phones) await checkColumns(context, template, undefined, errors);
   const audience = people ? await errors.collect(() => parseAudience(context, people, name, errors)) : before?.audience;
-  errors.throwIfAny();
-  await checkColumns(context, template as CampaignTemplate, audience, errors);
+  if (template && audience && !people?.phones) await checkColumns(context, template, audience, errors);
   errors.throwIfAny();
   return {
     name,
@@ -122,7 +121,7 @@ const cleaned = (template: CampaignTemplate | null | undefined): CampaignTemplat
     ? undefined
     : (JSON.parse(JSON.stringify(template, (_key, value: unknown) => value ?? undefined)) as CampaignTemplate);
 
-/** Reports faults of the template that concern every recipient. Approval is checked at the start. */
+/** Reports faults of the template that concern every recipient, but those of merge fields (`checkColumns`). Approval is checked at the start. */
 async function checkTemplate(
   context: Context,
   template: CampaignTemplate,
@@ -131,7 +130,8 @@ async function checkTemplate(
 ): Promise<void> {
   try {
     checkLengths((await templateContent(context, { ...template, channelId })).texts);
-  } catch (error) {
+  } catch (thrown) {
+    const error = withoutMergeFaults(thrown);
     if (!(error instanceof CodedError) || error.faults.length === 0) throw error;
     for (const { field, message, code } of error.faults) errors.add(`template.${field}`, message, code);
   }
@@ -152,7 +152,10 @@ async function checkColumns(
   audience: Audience | undefined,
   errors: FieldErrorList,
 ): Promise<void> {
-  const list = audience && 'listId' in audience ? await recipientListLoader(context).load(audience.listId) : undefined;
+  const isOfList = audience !== undefined && 'listId' in audience;
+  const list = isOfList ? await recipientListLoader(context).load(audience.listId) : undefined;
+  // Another fault already, and nobody knows its columns.
+  if (isOfList && !list) return;
   const columns = Object.fromEntries((list?.columns ?? []).map(name => [columnField(name), '']));
   for (const [field, text] of textsOf(template)) {
     const unknown = unknownFields(text, columns);

@@ -3,13 +3,16 @@ import type { Context } from '../../../schema/context.ts';
 import type { Content } from '../../messages/send/content.ts';
 import { preparedContent } from '../../templates/sending/send-template.ts';
 import type { CampaignRow } from '../campaign.ts';
-import { columnValues } from '../column-fields.ts';
+import { columnValues, withoutMergeFaults } from '../column-fields.ts';
 
 /** Content of a campaign before merge fields are filled. @throws VALIDATION_ERROR if the template cannot be sent */
 export const campaignContent = (
   context: Context,
   { template, channel_id: channelId }: Pick<CampaignRow, 'template' | 'channel_id'>,
-): Promise<Content> => preparedContent(context, { ...template, channelId });
+): Promise<Content> =>
+  preparedContent(context, { ...template, channelId }).catch(error => {
+    throw withoutMergeFaults(error);
+  });
 
 /** The content for one recipient. @param values of its row in the list */
 export const contentFor = (content: Content, values: Readonly<Record<string, string>> | null): Content => ({

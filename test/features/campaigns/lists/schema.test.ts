@@ -93,6 +93,28 @@ test('a value or a row that is too long is an error of its row: nothing is cut',
   });
 });
 
+test('merge fields of columns are not called unknown where a template has another fault, and unknown ones are', async () => {
+  const of = await fixture.sender();
+  const csv = `phone,code\n${newPhone()},A1`;
+  const made = await of.mutate('createRecipientList', { name: 'L', csv }, 'recipientList { databaseId }');
+  const listId = payloadOf(made).recipientList.databaseId;
+  const template = (...body: string[]) => ({ name: 'sale', language: 'en', body });
+  const fault = async (input: object) =>
+    Object.keys(faultsOf(await of.mutate('createCampaign', { name: 'A', audience: { listId }, ...input }))).sort();
+  expect(await fault({ template: template('@{column.code}') })).toEqual(['template.body.1']);
+  expect(await fault({ template: template('@{column.none}') })).toEqual(['template.body.0', 'template.body.1']);
+  expect(await fault({ template: template('@{column.none}', 'b'), firstWave: 0 })).toEqual([
+    'firstWave',
+    'template.body.0',
+  ]);
+  expect(await fault({ template: template('@{column.code}', 'b'), audience: { listId: '999999' } })).toEqual([
+    'audience.listId',
+  ]);
+  const id = await of.campaign({ template: template('@{column.code}', 'b'), audience: { listId } });
+  await fixture.gateway.database.query(`update templates set status = 'PAUSED' where tenant_id = $1`, [of.id]);
+  expect(Object.keys(faultsOf(await of.mutate('startCampaign', { id })))).toEqual(['template.name']);
+});
+
 test('a row with a value beyond the columns is an error: its other values may be in the wrong ones', async () => {
   const csv = [
     'phone,name,code',
