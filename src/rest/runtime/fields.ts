@@ -276,8 +276,15 @@ export const requiredList = <S extends z.ZodType>(item: S, keywords: Keywords = 
 
 export const list = <S extends z.ZodType>(item: S, keywords: Keywords = {}) => requiredList(item, keywords).nullish();
 
-/** Adds a fault. @param kind `surplus`: the body has its meaning without the field, and its other fields are checked without it */
-export type AddFault = (field: string, message: string, kind?: 'surplus') => void;
+/**
+ * Adds a fault. Other fields are checked where `kind` tells how.
+ * @param kind `surplus`: the body has its meaning without the field; `standIn`: with this in its place
+ */
+export type AddFault = (
+  field: string,
+  message: string,
+  kind?: 'surplus' | { readonly standIn: Readonly<Record<string, unknown>> },
+) => void;
 
 type Rule<Value> = (value: Value, add: AddFault) => void;
 
@@ -289,7 +296,16 @@ const checkOf = <Value>(rule: Rule<Value>) =>
   z.superRefine<Value>(
     (value, { addIssue }) =>
       rule(value, (field, message, kind) =>
-        addIssue({ code: 'custom', path: [field], message, params: { isRule: true, isSurplus: kind === 'surplus' } }),
+        addIssue({
+          code: 'custom',
+          path: [field],
+          message,
+          params: {
+            isRule: true,
+            isSurplus: kind === 'surplus',
+            standIn: typeof kind === 'object' ? kind.standIn : undefined,
+          },
+        }),
       ),
     { when: ({ value }) => isObject(value) },
   );

@@ -11,8 +11,8 @@ const MAX_ROUNDS = 4;
 
 /**
  * Returns copies of a body whose faulty fields are replaced, so that the other fields can be checked: a missing text by a placeholder,
- * a missing list by one item, an item that is no object by an empty one, an invalid value of an enumeration by each valid one (one copy
- * per value). Other faulty fields are removed, under all their names.
+ * a missing list by one item, a missing object or an item that is no object by an empty one, an invalid value of an enumeration by each
+ * valid one (one copy per value). Other faulty fields are removed, under all their names.
  * @returns none if fields contradict each other, or the body stays faulty
  */
 export function repairedBodies(schema: z.ZodType, sent: unknown): readonly unknown[] {
@@ -33,17 +33,28 @@ function repaired(schema: z.ZodType, sent: unknown, index: number): unknown {
   let body = sent;
   const issues = schema.safeParse(sent).error?.issues ?? [];
   const faulty = new Set(issues.map(({ path }) => path[0]));
+  // Not of another field that was removed: a fault of what takes its place would be reported under a path that the request does not have.
+  const isRefused = ({ path }: z.core.$ZodIssue): boolean => issues.some(issue => issue.path.join() === path.join());
   const isOfKind = issues.some(isUnknownKind);
   for (let round = 0; round < MAX_ROUNDS; round++)
     for (const issue of schema.safeParse(body).error?.issues.filter(({ path }) => isOfKind || faulty.has(path[0])) ??
       [])
-      body = replaced(body, issue.path, isMissingList(issue, body) ? [{}] : standInOf(issue, index));
+      body = replaced(
+        body,
+        issue.path,
+        (isRefused(issue) ? givenStandIn(issue) : undefined) ??
+          containerInPlaceOf(issue, body) ??
+          standInOf(issue, index),
+      );
   return body;
 }
 
-/** An unreadable list is removed in one round; if it is required, it is missing in the next. */
-const isMissingList = (issue: z.core.$ZodIssue, body: unknown): boolean =>
-  issue.code === 'invalid_type' && issue.expected === 'array' && valueAt(body, issue.path) === undefined;
+/** For a missing list or object. An unreadable one is removed in one round; if it is required, it is missing in the next. */
+function containerInPlaceOf(issue: z.core.$ZodIssue, body: unknown): unknown {
+  if (issue.code !== 'invalid_type' || valueAt(body, issue.path) !== undefined) return undefined;
+  if (issue.expected === 'array') return [{}];
+  return issue.expected === 'object' ? {} : undefined;
+}
 
 const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
   path.reduce<unknown>((inner, key) => (inner as Readonly<Record<PropertyKey, unknown>> | undefined)?.[key], value);
@@ -51,15 +62,20 @@ const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
 /** Whether a rule over several fields found the fault. */
 const isOfRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isRule'] === true;
 
+/** What a rule gives in place of the whole field that it refuses. */
+const givenStandIn = (issue: z.core.$ZodIssue): unknown =>
+  issue.code === 'custom' ? issue.params?.['standIn'] : undefined;
+
 const isSurplus = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isSurplus'] === true;
 
 /**
  * Whether fields contradict each other, so that the body cannot be repaired without changing its meaning. A rule about a field that
- * was not sent only reports it as missing, and a surplus field is left out.
+ * was not sent only reports it as missing, a surplus field is left out, and a rule may name what takes the place of a field.
  */
 const isConflict = (issue: z.core.$ZodIssue, sent: unknown): boolean =>
   isOfRule(issue) &&
   !isSurplus(issue) &&
+  givenStandIn(issue) === undefined &&
   issue.message !== REQUIRED &&
   (!isObject(sent) || sent[String(issue.path[0])] !== undefined);
 

@@ -56,7 +56,7 @@ const givenNames = (audience: object): string[] =>
 /** Exactly one field must be given; null is none. */
 function checkAudience({ audience }: { readonly audience?: unknown }, add: AddFault): void {
   if (isObject(audience) && givenNames(audience).length !== 1)
-    add('audience', `Give exactly one of ${Object.keys(AUDIENCE).join(', ')}.`);
+    add('audience', `Give exactly one of ${Object.keys(AUDIENCE).join(', ')}.`, { standIn: { list_id: 0 } });
 }
 
 const audienceOf = (audience: Readonly<Record<string, unknown>>): CampaignAudienceInput =>
