@@ -1,5 +1,7 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
+import { MAX_PAGE_SIZE } from '../core/list-args.ts';
+import { tenantOf } from '../core/principal.ts';
 import type { Database } from '../database/database.ts';
 import type { CampaignRow } from '../features/campaigns/campaign.ts';
 import { campaignPage } from '../features/campaigns/list.ts';
@@ -13,6 +15,7 @@ import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { SECOND } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
+import type { Context } from '../schema/context.ts';
 import { contextOf } from './campaign-context.ts';
 import { campaignExportCommand } from './campaign-export.ts';
 import { campaignUploadCommand } from './campaign-upload.ts';
@@ -40,6 +43,21 @@ const shown = (row: CampaignRow, progress: Progress | undefined) => ({
 
 /** A message has lines, and names of contacts in it. */
 const printableLines = (text: string): string => text.split('\n').map(printable).join('\n');
+
+/** All campaigns of a tenant, page by page. */
+async function listAll(context: Context): Promise<object[]> {
+  const { read } = context.db;
+  const rows: object[] = [];
+  for (let after: string | undefined; ; ) {
+    const page = await campaignPage(context, { first: MAX_PAGE_SIZE, after });
+    const ids = page.rows.map(({ id }) => id);
+    const progress = await getProgress(read, tenantOf(context), ids);
+    rows.push(...page.rows.map(row => shown(row, progress.get(row.id))));
+    const last = page.rows.at(-1);
+    if (!page.hasNextPage || !last) return rows;
+    after = page.cursor(last);
+  }
+}
 
 async function findOne(db: Database, tenantId: number, id: number) {
   const [row] = await getCampaigns(db.write, tenantId, [id]);
@@ -97,13 +115,7 @@ export function campaignCommand(): Command {
     .argument('<tenant>', 'slug of the tenant')
     .option('--json', 'print JSON', false)
     .action(async (slug: string, { json }: Shown) => {
-      const rows = await withDatabase(loadConfig(), async db => {
-        const context = await contextOf(db, slug);
-        const { rows: campaigns } = await campaignPage(context, { first: 100 });
-        const ids = campaigns.map(({ id }) => id);
-        const progress = await getProgress(db.read, context.principal?.tenant.id ?? 0, ids);
-        return campaigns.map(row => shown(row, progress.get(row.id)));
-      });
+      const rows = await withDatabase(loadConfig(), async db => listAll(await contextOf(db, slug)));
       print(rows, json);
     });
 

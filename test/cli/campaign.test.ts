@@ -140,6 +140,20 @@ test('a list of several parts appears when all are stored: an interrupted upload
   expect(await lists()).toEqual([{ name: 'Long', rowCount: 10_001 }]);
 });
 
+test('parley campaign list prints all campaigns, however many there are', async () => {
+  const of = await fixture.sender();
+  const { groupId } = await of.people(1);
+  await of.campaign({ name: 'First', audience: { groupIds: [groupId] } });
+  await fixture.gateway.database.query(
+    `insert into campaigns (tenant_id, name, template, audience, author, status)
+     select c.tenant_id, 'Copy ' || n, c.template, c.audience, c.author, c.status
+     from campaigns c, generate_series(1, 200) n where c.tenant_id = $1`,
+    [of.id],
+  );
+  const rows = jsonOf(await parley('list', of.slug, '--json')) as { name: string }[];
+  expect([rows.length, rows.at(0)?.name, rows.at(-1)?.name]).toEqual([201, 'Copy 200', 'First']);
+});
+
 test('the samples of a preview do not command the terminal: a name may hold control characters', async () => {
   const { groupId } = await sender.people(1, { firstName: '\u001B[2JAna' });
   const template = { name: 'sale', language: 'en', body: ['@{contact_first_name}', 'A1'] };
