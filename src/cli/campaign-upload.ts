@@ -2,7 +2,7 @@ import { basename, extname } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
 import { tenantOf } from '../core/principal.ts';
-import { type ListError, MAPPED, MAX_LIST } from '../features/campaigns/lists/list-row.ts';
+import { type ListError, MAPPED, MAX_LIST, type RecipientListRow } from '../features/campaigns/lists/list-row.ts';
 import type { MappingInput } from '../features/campaigns/lists/parse-file.ts';
 import { type ListPreview, previewList } from '../features/campaigns/lists/preview.ts';
 import { getErrors, showList } from '../features/campaigns/lists/store.ts';
@@ -10,7 +10,7 @@ import { addRows, createList } from '../features/campaigns/lists/upload.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Context } from '../schema/context.ts';
 import { contextOf } from './campaign-context.ts';
-import { readCsv } from './csv-file.ts';
+import { openCsv } from './csv-file.ts';
 import { changeDatabase, secretBoxOf } from './database.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
@@ -42,21 +42,40 @@ function mapped(text: string, before: Partial<MappingInput>): Partial<MappingInp
 
 const lineOf = (cells: readonly string[]): string => cells.map(cell => `"${cell.replaceAll('"', '""')}"`).join(',');
 
-/** Splits the file into parts of at most the size of one upload, each with the line of column names. */
-async function partsOf(file: string): Promise<string[]> {
-  const table = await readCsv(file);
-  const [header, ...rows] = table.map(({ cells }) => lineOf(cells));
-  if (rows.length > MAX_LIST.rows)
-    throw new UserError(`${file} has ${rows.length} rows. A list may have at most ${MAX_LIST.rows}: make two files.`);
-  const count = Math.max(1, Math.ceil(rows.length / MAX_LIST.upload));
-  return Array.from({ length: count }, (_, place) =>
-    [header ?? '', ...rows.slice(place * MAX_LIST.upload, (place + 1) * MAX_LIST.upload)].join('\n'),
-  );
+/** A file in parts of at most the size of one upload, each with the line of column names. */
+interface Parts {
+  readonly count: number;
+  readonly read: () => AsyncGenerator<string>;
 }
 
-async function check(context: Context, parts: readonly string[], mapping: MappingInput): Promise<Outcome> {
+/** Reads the file once before anything is stored: a fault at its end refuses it whole. It may be larger than the memory. */
+async function partsOf(file: string): Promise<Parts> {
+  const rowsOf = await openCsv(file);
+  let lines = 0;
+  for await (const _row of rowsOf()) lines += 1;
+  const rows = Math.max(0, lines - 1);
+  if (rows > MAX_LIST.rows)
+    throw new UserError(`${file} has ${rows} rows. A list may have at most ${MAX_LIST.rows}: make two files.`);
+  return {
+    count: Math.max(1, Math.ceil(rows / MAX_LIST.upload)),
+    async *read() {
+      let header: string | undefined;
+      let part: string[] = [];
+      for await (const cells of rowsOf()) {
+        if (header === undefined) header = lineOf(cells);
+        else part.push(lineOf(cells));
+        if (part.length < MAX_LIST.upload) continue;
+        yield [header, ...part].join('\n');
+        part = [];
+      }
+      if (part.length > 0 || rows === 0) yield [header ?? '', ...part].join('\n');
+    },
+  };
+}
+
+async function check(context: Context, parts: Parts, mapping: MappingInput): Promise<Outcome> {
   const previews: ListPreview[] = [];
-  for (const csv of parts) previews.push(await previewList(context, { csv, mapping }));
+  for await (const csv of parts.read()) previews.push(await previewList(context, { csv, mapping }));
   const sum = (of: 'rows' | 'newContacts' | 'duplicates' | 'errorCount'): number =>
     previews.reduce((total, preview) => total + preview[of], 0);
   return {
@@ -76,24 +95,20 @@ async function check(context: Context, parts: readonly string[], mapping: Mappin
 }
 
 /** A list of several parts is hidden until the last one is stored: nobody starts a campaign with the part that an interruption left. */
-async function store(
-  context: Context,
-  parts: readonly string[],
-  mapping: MappingInput,
-  name: string,
-): Promise<Outcome> {
-  const [first = '', ...others] = parts;
+async function store(context: Context, parts: Parts, mapping: MappingInput, name: string): Promise<Outcome> {
   const progress = createProgress('Uploading', { unit: 'rows' });
   try {
-    let list = await createList(context, { name, csv: first, mapping, isListed: others.length === 0 });
-    progress.add(list.row_count);
-    for (const csv of others) {
-      const { row_count: before } = list;
-      list = await addRows(context, { id: list.id, csv });
+    let list: RecipientListRow | undefined;
+    for await (const csv of parts.read()) {
+      const before: number = list?.row_count ?? 0;
+      list = list
+        ? await addRows(context, { id: list.id, csv })
+        : await createList(context, { name, csv, mapping, isListed: parts.count === 1 });
       progress.add(list.row_count - before);
     }
+    if (!list) throw new Error('A file has at least one part.');
     const tenantId = tenantOf(context);
-    if (others.length > 0) await showList(context.db.write, tenantId, list.id);
+    if (parts.count > 1) await showList(context.db.write, tenantId, list.id);
     const errors = await getErrors(context.db.write, tenantId, list.id);
     return {
       counts: { list: list.id, name: list.name, rows: list.row_count, errors: list.error_count },

@@ -1,3 +1,5 @@
+import { pipeline, Readable } from 'node:stream';
+import { parse as parser } from 'csv-parse';
 import { CsvError, parse } from 'csv-parse/sync';
 import { formatOf, isFilled } from './csv-format.ts';
 
@@ -28,10 +30,54 @@ export function parseCsv(given: string): CsvRow[] | undefined {
       return isFilled(record) ? [{ line: startsAt, cells: record }] : [];
     });
   } catch (error) {
-    if (error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED') return undefined;
+    if (isUnclosed(error)) return undefined;
     throw error;
   }
 }
+
+/** Characters that decide the format, apart from line endings: the line of column names, and one before it that announces the delimiter. */
+const MAX_HEAD = 200_000;
+
+/** A CSV text in parts that is read several times, from its begin. */
+export type CsvSource = () => AsyncIterable<string>;
+
+/**
+ * Parses CSV as `parseCsv` does, and holds a few rows at a time. The text is read first for its format: as a rule only its begin.
+ * @throws UNCLOSED_QUOTE after the rows before it
+ */
+export async function* streamCsv(source: CsvSource): AsyncGenerator<readonly string[]> {
+  let head = '';
+  let hasLineFeed = false;
+  for await (const part of source()) {
+    if (head.length < MAX_HEAD) head += part;
+    hasLineFeed ||= part.includes('\n');
+    if (head.length >= MAX_HEAD && hasLineFeed) break;
+  }
+  // One at the end stands for one that comes later.
+  const marked = hasLineFeed && !head.includes('\n') ? `${head}\n` : head;
+  const { text, options } = formatOf(marked);
+  const rows = parser(options);
+  pipeline(Readable.from(from(source(), marked.length - text.length)), rows, () => undefined);
+  try {
+    for await (const cells of rows as AsyncIterable<readonly string[]>) if (isFilled(cells)) yield cells;
+  } catch (error) {
+    throw isUnclosed(error) ? UNCLOSED_QUOTE : error;
+  }
+}
+
+export const UNCLOSED_QUOTE = new Error('A quoted field does not end.');
+
+/** A text in parts without its first characters. */
+async function* from(parts: AsyncIterable<string>, start: number): AsyncGenerator<string> {
+  let left = start;
+  for await (const part of parts) {
+    const rest = part.slice(left);
+    left = Math.max(0, left - part.length);
+    if (rest !== '') yield rest;
+  }
+}
+
+const isUnclosed = (error: unknown): boolean => error instanceof CsvError && error.code === 'CSV_QUOTE_NOT_CLOSED';
 
 /**
  * Why a row cannot be read by its columns: it has a value beyond those of the first line. Most often a value with the delimiter is not

@@ -119,6 +119,21 @@ test('parley campaign upload reads UTF-16, and refuses a file whose names it can
   expect([refused.code, refused.output]).toEqual([1, expect.stringContaining('is not a text in UTF-8')]);
 });
 
+test('parley campaign upload reads a file that is larger than its memory', async () => {
+  const file = join(directory, 'Large.csv');
+  const line = `none,${'x'.repeat(1_000)}\n`;
+  // No row is a person: it takes no time in the database.
+  await writeFile(file, `phone,text\n${line.repeat(30_000)}`);
+  const environment = {
+    DATABASE_URL: fixture.gateway.database.url,
+    PARLEY_SECRET_KEY: fixture.gateway.secretKey,
+    NODE_OPTIONS: '--max-old-space-size=100',
+  };
+  const checked = await run(directory, ['campaign', 'upload', sender.slug, file, '--dry-run', '--json'], environment);
+  expect(checked.code).toBe(0);
+  expect(jsonOf(checked)).toMatchObject([{ rows: 0, errors: 30_000 }]);
+});
+
 test('a list of several parts appears when all are stored: an interrupted upload leaves none to send to', async () => {
   const file = join(directory, 'Long.csv');
   const phone = newPhone();

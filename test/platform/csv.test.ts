@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCsv } from '../../src/platform/csv.ts';
+import { parseCsv, streamCsv, UNCLOSED_QUOTE } from '../../src/platform/csv.ts';
 
 const cellsOf = (text: string) => parseCsv(text)?.map(({ cells }) => cells);
 
@@ -72,4 +72,33 @@ test('any cells written as CSV are read back unchanged', () => {
       .join('\r\n');
     expect(cellsOf(written)).toEqual([header, ...filled]);
   }
+});
+
+const streamed = async (text: string, size: number): Promise<(readonly string[])[]> => {
+  const parts = Array.from({ length: Math.ceil(text.length / size) }, (_, place) =>
+    text.slice(place * size, (place + 1) * size),
+  );
+  const rows: (readonly string[])[] = [];
+  const source = async function* () {
+    yield* parts;
+  };
+  for await (const row of streamCsv(source)) rows.push(row);
+  return rows;
+};
+
+test.each([
+  ['', 1],
+  ['a', 1],
+  ['phone;name\r\n"1\n2";"x ""y"""\r\n\r\n;\r\n3;é', 1],
+  ['\uFEFFsep=|\nphone|name\n1|a,b\n', 3],
+  ['a\tb\r1\t2\r', 2],
+  // The line feed comes long after the begin.
+  [`a,b${' '.repeat(250_000)}\r\n1,2\n`, 50_000],
+  [`a;b\n${'"x;\n";y\n'.repeat(30_000)}`, 1_000],
+])('a file that is read in parts has the rows of one that is read whole (%#)', async (text, size) => {
+  expect(await streamed(text, size)).toEqual(cellsOf(text));
+});
+
+test('a quote that does not end is a fault after the rows before it', async () => {
+  await expect(streamed('a,b\n1,2\n"3,4\n', 4)).rejects.toBe(UNCLOSED_QUOTE);
 });
