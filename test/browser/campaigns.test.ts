@@ -1,5 +1,5 @@
 import { mkdir, readFile } from 'node:fs/promises';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
@@ -213,6 +213,59 @@ test('columns of an uploaded CSV file are values of the messages, and its bad ro
   await expect.poll(() => values('+14155558001'), { timeout: 60_000 }).toEqual(sentWith('Ana', 'A-1'));
   await expect.poll(() => values('+14155558002'), { timeout: 60_000 }).toEqual(sentWith('Ben', '–'));
   expect(faults).toEqual([]);
+});
+
+/** Chooses a file of 2,001 rows, which is uploaded in two parts, and begins. */
+async function beginLongUpload(page: Page): Promise<Locator> {
+  await page.getByRole('radio', { name: /CSV list/ }).check();
+  await page.getByRole('button', { name: 'Upload a list' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Choose a CSV file, or drop it here').setInputFiles({
+    name: 'long.csv',
+    mimeType: 'text/csv',
+    buffer: Buffer.from(`Mobile\n${'+14155558101\n'.repeat(2_001)}`),
+  });
+  await expect.poll(() => dialog.getByLabel('Phone').inputValue()).toBe('Mobile');
+  await dialog.getByRole('button', { name: 'Check all rows' }).click();
+  await dialog.getByRole('button', { name: /^Upload 2,?001 rows$/ }).click();
+  return dialog;
+}
+
+test('an upload that is refused in its middle, or whose dialog is closed, leaves no part of the list', async () => {
+  const { page } = await open('/campaigns/new');
+  const lists = async () =>
+    dataOf(await gateway.graphql('{ recipientLists(search: "long") { totalCount } }')).recipientLists.totalCount;
+  let begun = (): void => undefined;
+  const isBegun = new Promise<void>(resolve => {
+    begun = resolve;
+  });
+  let release = (): void => undefined;
+  const held = new Promise<void>(resolve => {
+    release = resolve;
+  });
+  let parts = 0;
+  await page.route('**/graphql', async route => {
+    if (route.request().postDataJSON()?.operationName !== 'AddRecipientListRows') return route.continue();
+    parts += 1;
+    if (parts > 1) {
+      begun();
+      await held;
+      return route.continue();
+    }
+    const userErrors = [{ code: 'INVALID', message: 'This part is refused.', path: ['input', 'csv'] }];
+    return route.fulfill({ json: { data: { addRecipientListRows: { recipientList: null, userErrors } } } });
+  });
+  const refused = await beginLongUpload(page);
+  await refused.getByText('This part is refused.').waitFor();
+  await expect.poll(lists).toBe(0);
+  await refused.getByRole('button', { name: 'Cancel' }).click();
+
+  const closed = await beginLongUpload(page);
+  await isBegun;
+  expect(await lists()).toBe(1);
+  await closed.getByRole('button', { name: 'Cancel' }).click();
+  release();
+  await expect.poll(lists).toBe(0);
 });
 
 test('a filter that a colleague has saved is the audience of a campaign', async () => {

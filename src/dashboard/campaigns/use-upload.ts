@@ -5,6 +5,7 @@ import type { RowError } from '../csv/row-errors.tsx';
 import {
   AddRecipientListRowsDocument,
   CreateRecipientListDocument,
+  DeleteRecipientListDocument,
   PreviewRecipientListDocument,
   type UploadedListFragment,
 } from '../documents.generated.ts';
@@ -35,7 +36,7 @@ export interface Uploader {
   readonly outcome: UploadOutcome | undefined;
   /** Checks all rows, and writes nothing. */
   check(table: CsvTable, mapping: Mapping<ListField>): Promise<void>;
-  /** @returns the list; undefined if it was refused */
+  /** @returns the list; undefined if it was refused, or the dialog was closed before its end: what was stored of it is deleted */
   upload(name: string, table: CsvTable, mapping: Mapping<ListField>): Promise<UploadedListFragment | undefined>;
   reset(): void;
 }
@@ -67,7 +68,7 @@ export function useUpload(): Uploader {
     };
     show({});
     try {
-      for (let from = 0; from < total; from += CHUNK) {
+      for (let from = 0; from < total && !signal.aborted; from += CHUNK) {
         const csv = writeCsv(table.columns, table.rows.slice(from, from + CHUNK));
         const { faults = [], errors = [], ...part } = await send(csv, from, signal);
         if (faults.length > 0) {
@@ -83,6 +84,7 @@ export function useUpload(): Uploader {
           list: part.list ?? state.list,
         });
       }
+      if (signal.aborted) return undefined;
       show({ step: steps[1] });
       return state;
     } catch (error) {
@@ -111,21 +113,19 @@ export function useUpload(): Uploader {
     },
     async upload(name, table, mapping) {
       let list: UploadedListFragment | undefined;
-      const result = await run(table, ['uploading', 'uploaded'], async (csv, _from, signal) => {
+      const result = await run(table, ['uploading', 'uploaded'], async csv => {
+        // Not ended with the dialog: without its answer nobody knows what to delete.
         const payload = list
-          ? (await client.mutate(AddRecipientListRowsDocument, { input: { id: list.id, csv } }, { signal }))
-              .addRecipientListRows
-          : (
-              await client.mutate(
-                CreateRecipientListDocument,
-                { input: { name, csv, mapping: given(mapping) } },
-                { signal },
-              )
-            ).createRecipientList;
+          ? (await client.mutate(AddRecipientListRowsDocument, { input: { id: list.id, csv } })).addRecipientListRows
+          : (await client.mutate(CreateRecipientListDocument, { input: { name, csv, mapping: given(mapping) } }))
+              .createRecipientList;
         if (!payload?.recipientList) return { faults: payload?.userErrors ?? [] };
         list = payload.recipientList;
         return { list };
       });
+      // Nobody may send to a part of the file. Where that fails too, the list goes 30 days later, as any that is not used.
+      if (!result && list)
+        await client.mutate(DeleteRecipientListDocument, { input: { id: list.id } }).catch(() => undefined);
       return result?.list;
     },
   };
