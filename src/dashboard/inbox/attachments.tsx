@@ -63,7 +63,13 @@ export function useAttachments(conversationId: string): Attachments {
   };
 }
 
-export function AttachmentList({ attachments }: { readonly attachments: Attachments }) {
+interface ListProps {
+  readonly attachments: Attachments;
+  /** Called when one is removed, whose button had the focus. */
+  readonly onRemove: () => void;
+}
+
+export function AttachmentList({ attachments, onRemove }: ListProps) {
   const { t, language } = useTexts();
   if (attachments.list.length === 0) return null;
   return (
@@ -82,7 +88,10 @@ export function AttachmentList({ attachments }: { readonly attachments: Attachme
             type="button"
             className="icon-button small"
             aria-label={t('composer.removeFile', { name })}
-            onClick={() => attachments.remove(key)}
+            onClick={() => {
+              attachments.remove(key);
+              onRemove();
+            }}
           >
             <Icon name="close" size={15} />
           </button>

@@ -28,8 +28,13 @@ export function ComposerHint({ conversation: { assignee }, colleagues }: Props) 
   );
 }
 
+interface ClosableProps {
+  /** Called when it is closed by its button, which had the focus. */
+  readonly onClose: () => void;
+}
+
 /** Warns of answers that colleagues have sent since the draft was begun. */
-export function MissedAnswer() {
+export function MissedAnswer({ onClose }: ClosableProps) {
   const { t } = useTexts();
   const { missed, know } = useDraft();
   const last = missed.at(-1);
@@ -41,7 +46,14 @@ export function MissedAnswer() {
         <strong>{t('composer.missed', { name: last.sentBy?.displayName ?? t('held.somebody') })}</strong>{' '}
         <span dir="auto">{last.previewText}</span>
       </p>
-      <button type="button" className="button small" onClick={() => know(last.id)}>
+      <button
+        type="button"
+        className="button small"
+        onClick={() => {
+          know(last.id);
+          onClose();
+        }}
+      >
         {t('composer.missedSeen')}
       </button>
     </div>
@@ -49,7 +61,7 @@ export function MissedAnswer() {
 }
 
 /** The message that is quoted. */
-export function QuotedMessage() {
+export function QuotedMessage({ onClose }: ClosableProps) {
   const { t } = useTexts();
   const { replyTo, quote } = useDraft();
   if (!replyTo) return null;
@@ -65,7 +77,10 @@ export function QuotedMessage() {
         type="button"
         className="icon-button small"
         aria-label={t('composer.noQuote')}
-        onClick={() => quote(undefined)}
+        onClick={() => {
+          quote(undefined);
+          onClose();
+        }}
       >
         <Icon name="close" size={16} />
       </button>

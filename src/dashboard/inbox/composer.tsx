@@ -43,6 +43,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   const [dialog, setDialog] = useState<ComposerDialog>();
   const [canned, setCanned] = useState<CannedReply>();
   const [refused, setRefused] = useState<'note' | 'window'>();
+  const root = useRef<HTMLFieldSetElement>(null);
   const input = useRef<HTMLTextAreaElement>(null);
   const attachments = useAttachments(conversation.id);
   const draft = useDraft();
@@ -78,6 +79,8 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     setRefused(undefined);
     input.current?.focus();
   };
+  // What is removed takes the focus with it. A disabled field cannot have it.
+  const focus = (): void => (isBlocked ? root : input).current?.focus();
   useInboxCommand(command => {
     if (command === 'reply') switchMode('reply');
     if (command === 'note' && can('NOTES_WRITE')) switchMode('note');
@@ -136,7 +139,12 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
   const isDragging = useFileDrop(dropArea, addFiles) && !isNote && !isBlocked;
   const isIdle = isBlocked || isSending || attachments.isIncomplete || isEmpty;
   return (
-    <fieldset className={`composer ${mode}${isDragging ? ' dragging' : ''}`} aria-label={t('composer.label')}>
+    <fieldset
+      ref={root}
+      tabIndex={-1}
+      className={`composer ${mode}${isDragging ? ' dragging' : ''}`}
+      aria-label={t('composer.label')}
+    >
       <fieldset className="composer-tabs" aria-label={t('composer.mode')}>
         <button type="button" className="tab" aria-pressed={!isNote} onClick={() => switchMode('reply')}>
           {t('composer.reply')}
@@ -156,10 +164,10 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
           </button>
         </div>
       )}
-      {!isNote && <MissedAnswer />}
-      {!isNote && <QuotedMessage />}
+      {!isNote && <MissedAnswer onClose={focus} />}
+      {!isNote && <QuotedMessage onClose={focus} />}
       <RefusedFiles reason={refused} />
-      {!isNote && <AttachmentList attachments={attachments} />}
+      {!isNote && <AttachmentList attachments={attachments} onRemove={focus} />}
       <CannedReplies
         text={isNote ? '' : text}
         onChoose={reply => {
