@@ -178,3 +178,27 @@ test('a message is quoted and reacted to', async () => {
   await listOf(tom).getByText(name, { exact: true }).waitFor();
   expect(faults()).toEqual([]);
 });
+
+test('a colleague who was added to the account can be assigned in a page that was open before, and one who left cannot', async () => {
+  const { pages, faults, name } = await open('Ines');
+  const [ines] = pages as [Page];
+  const assign = ines.getByRole('button', { name: /^Assign/ });
+  const input = { name: 'Newcomer', email: 'newcomer@example.com', role: 'AGENT' };
+  const { staffMember } = payloadOf(await gateway.mutate('createStaffMember', input, 'staffMember { id }'));
+  await assign.click();
+  await ines.getByRole('menuitemradio', { name: 'Newcomer' }).click();
+  await listOf(ines)
+    .getByRole('listitem')
+    .filter({ hasText: name })
+    .locator('.assignee')
+    .getByText('Newcomer')
+    .waitFor();
+  const filter = ines.getByLabel('Assigned to');
+  await filter.selectOption('Newcomer');
+  await expect.poll(() => listOf(ines).getByRole('listitem').count()).toBe(1);
+  await filter.selectOption('');
+  payloadOf(await gateway.mutate('deleteStaffMember', { id: staffMember.id }, 'deletedId'));
+  await assign.click();
+  await expect.poll(() => ines.getByRole('menuitemradio', { name: 'Newcomer' }).count()).toBe(0);
+  expect(faults()).toEqual([]);
+});

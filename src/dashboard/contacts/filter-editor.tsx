@@ -92,6 +92,7 @@ interface ValueProps {
 
 function ConditionValue({ row, label, choices, onChange }: ValueProps) {
   const { t } = useTexts();
+  const { readStaff } = useAccount();
   const { kind } = RULES[row.rule];
   if (kind === 'none') return <span />;
   if (kind === 'text' || kind === 'date')
@@ -104,7 +105,12 @@ function ConditionValue({ row, label, choices, onChange }: ValueProps) {
       />
     );
   return (
-    <select aria-label={label} value={row.value} onChange={event => onChange(event.target.value)}>
+    <select
+      aria-label={label}
+      value={row.value}
+      onFocus={kind === 'staff' ? readStaff : undefined}
+      onChange={event => onChange(event.target.value)}
+    >
       <option value="">{t('choose')}</option>
       {choices?.map(({ value, label: text }) => (
         <option key={value} value={value}>

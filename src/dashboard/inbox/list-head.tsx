@@ -21,7 +21,7 @@ const SEARCH_AFTER_MS = 250;
 /** Search and filters above the list. */
 export function ListHead({ filters, onChange }: Props) {
   const { t } = useTexts();
-  const { can, staff, viewer } = useAccount();
+  const { can, staff, readStaff, viewer } = useAccount();
   const [{ data: counted }] = useQuery({ query: ConversationCountsDocument, requestPolicy: 'cache-and-network' });
   const [{ data: live }] = useSubscription({ query: LiveCountsDocument });
   const counts = live?.conversationCounts ?? counted?.conversationCounts;
@@ -56,6 +56,7 @@ export function ListHead({ filters, onChange }: Props) {
         <select
           aria-label={t('filter.assignee')}
           value={filters.assignee ?? ''}
+          onFocus={readStaff}
           onChange={event => onChange({ assignee: event.target.value })}
         >
           <option value="">{t('filter.anyone')}</option>

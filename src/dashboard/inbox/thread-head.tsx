@@ -33,7 +33,7 @@ interface Props {
 /** Head of a thread: the contact, and the actions assign, snooze and close. */
 export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone }: Props) {
   const { t } = useTexts();
-  const { can, staff, viewer } = useAccount();
+  const { can, staff, readStaff, viewer } = useAccount();
   const query = useSearch();
   const [result, update] = useMutation(UpdateConversationDocument);
   const [assignSignal, setAssignSignal] = useState(0);
@@ -80,6 +80,7 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
             label={t('thread.assign')}
             text={assignee?.name ?? t('filter.nobody')}
             openSignal={assignSignal}
+            onOpen={readStaff}
             buttonClass="button assign-button"
             button={
               <>

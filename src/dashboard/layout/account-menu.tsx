@@ -7,7 +7,7 @@ import { THEMES, useTheme } from './theme.ts';
 /** Menu of the account: acting staff member, language, theme, sign-out. */
 export function AccountMenu() {
   const { t, language, setLanguage } = useTexts();
-  const { viewer, staff, actAs, signOut, can } = useAccount();
+  const { viewer, staff, readStaff, actAs, signOut, can } = useAccount();
   const [theme, setTheme] = useTheme();
   const name = viewer.staffMember?.name ?? viewer.token.name;
   // A staff session does not have this scope unless it is an admin's: the session of the token has it.
@@ -38,6 +38,7 @@ export function AccountMenu() {
       text={name}
       isUp
       buttonClass="account-button"
+      onOpen={mayAct ? readStaff : undefined}
       button={
         <>
           <Avatar name={name} size="small" />

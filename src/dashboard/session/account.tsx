@@ -23,6 +23,8 @@ export interface Account {
   can(...scopes: readonly Scope[]): boolean;
   /** Acts as a staff member, or as the token itself. */
   actAs(staffId: string | undefined): void;
+  /** Reads the staff again: somebody may have come or gone since. */
+  readStaff(): void;
   signOut(): void;
 }
 

@@ -63,10 +63,10 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }, [faultText]);
   const [state, setState] = useState<State>(firstState);
   const [isConnected, setConnected] = useState(true);
-  const takeViewer = useCallback((client: ParleyClient, viewer: Opened['viewer']) => {
+  const take = useCallback((client: ParleyClient, read: Partial<Opened>) => {
     setState(before =>
       before.step === 'open' && before.opened.client === client
-        ? { ...before, opened: { ...before.opened, viewer } }
+        ? { ...before, opened: { ...before.opened, ...read } }
         : before,
     );
   }, []);
@@ -94,7 +94,11 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         },
       );
     if (state.step === 'opening')
-      open(state.session, up => setConnected(up === 'connected'), takeViewer).then(
+      open(
+        state.session,
+        up => setConnected(up === 'connected'),
+        (client, viewer) => take(client, { viewer }),
+      ).then(
         opened => {
           if (isCurrent) storeSession(state.session);
           proceed({ step: 'open', session: state.session, opened });
@@ -108,7 +112,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
     return () => {
       isCurrent = false;
     };
-  }, [state, takeViewer]);
+  }, [state, take]);
 
   const session = state.step === 'open' ? state.session : undefined;
   const actAs = useCallback(
@@ -151,13 +155,19 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       ...opened,
       can: (...wanted) => wanted.every(scope => scopes.has(scope)),
       actAs,
+      // Where it fails, the people that were read before stay.
+      readStaff: () =>
+        void staffOf(opened.client, opened.viewer).then(
+          staff => take(opened.client, { staff }),
+          () => undefined,
+        ),
       signOut() {
         leave(opened.client);
         // Where the gateway cannot be reached, the token ends by itself.
         if (session) revokeOwnToken(session).catch(() => undefined);
       },
     };
-  }, [opened, session, actAs, leave]);
+  }, [opened, session, actAs, leave, take]);
   // In the language of the moment: the client and its cache outlive a change of it.
   const graphql = useMemo(
     () =>
@@ -212,7 +222,7 @@ async function open(
   const may = (scope: Scope): boolean => viewer.scopes.includes(scope);
   const [name, staff, channels] = await Promise.all([
     may('ACCOUNT_READ') ? client.query(AccountNameDocument, {}) : undefined,
-    may('STAFF_READ') ? client.query(StaffMembersDocument, {}) : undefined,
+    staffOf(client, viewer),
     may('CHANNELS_READ') ? client.query(SandboxChannelsDocument, {}) : undefined,
   ]);
   return {
@@ -221,11 +231,17 @@ async function open(
     viewer,
     accountName: name?.account?.name ?? '',
     tenant: name?.account?.subdomain ?? '$TENANT',
-    staff: staff?.staffMembers?.nodes ?? [],
+    staff,
     hasEmulator:
       (channels?.channels?.nodes.some(({ isSandbox }) => isSandbox) ?? false) &&
       (await createEmulator(session.token).isThere()),
   };
+}
+
+async function staffOf(client: ParleyClient, { scopes }: Opened['viewer']): Promise<Opened['staff']> {
+  if (!scopes.includes('STAFF_READ')) return [];
+  const { staffMembers } = await client.query(StaffMembersDocument, {});
+  return staffMembers?.nodes ?? [];
 }
 
 async function viewerOf(client: ParleyClient): Promise<Opened['viewer']> {

@@ -23,6 +23,8 @@ interface Props {
   readonly isRow?: boolean;
   /** Set to open it from elsewhere, by a key for example. */
   readonly openSignal?: number;
+  /** Called each time it opens. */
+  readonly onOpen?: () => void;
 }
 
 const roleOf = ({ isChecked }: MenuItem) =>
@@ -56,16 +58,22 @@ export function Menu({
   isUp = false,
   isRow = false,
   openSignal = 0,
+  onOpen,
 }: Props) {
   const [isOpen, setOpen] = useState(false);
   const root = useRef<HTMLDivElement>(null);
   const list = useRef<HTMLDivElement>(null);
   const opener = useRef<HTMLButtonElement>(null);
   const id = useId();
+  const latestOnOpen = useRef(onOpen);
+  latestOnOpen.current = onOpen;
 
   useEffect(() => {
     if (openSignal > 0) setOpen(true);
   }, [openSignal]);
+  useEffect(() => {
+    if (isOpen) latestOnOpen.current?.();
+  }, [isOpen]);
   useLayoutEffect(() => {
     if (!isOpen || !opener.current || !list.current) return;
     return showAt(opener.current, list.current, isUp);
