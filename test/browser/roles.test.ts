@@ -1,6 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { HELLO_WORLD } from '../../src/emulator/template-store.ts';
+import { append } from '../../src/events/append.ts';
 import { dataOf, payloadOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
@@ -164,6 +165,25 @@ test('an open page has the role that its reader is given, with what is being wri
   await gateway.mutate('revokeStaffSessions', { id: staffId }, 'staffMember { id }');
   await links.getByText('Webhooks').waitFor();
   expect(await composer.inputValue()).toBe('Half a sen');
+});
+
+test('an open page does not show what a narrower role may not read, although it was read before', async () => {
+  // An account keeps one admin.
+  await addStaff('Remaining', 'ADMIN');
+  const staffId = await addStaff('Narrowed', 'ADMIN');
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token, { path: '/live', staffId });
+  const { db, signals } = gateway.gateway.resources;
+  const shown = page.getByRole('list', { name: 'Events' }).getByText('webhook.disabled');
+  await expect
+    .poll(async () => {
+      await db.transaction(trx => append(trx, gateway.tenant.id, [{ type: 'webhook.disabled', payload: {} as never }]));
+      signals.send('events');
+      return shown.count();
+    })
+    .toBeGreaterThan(0);
+  payloadOf(await gateway.mutate('updateStaffMember', { id: staffId, role: 'VIEWER' }, 'staffMember { id }'));
+  await expect.poll(() => page.getByRole('link', { name: 'Webhooks' }).count()).toBe(0);
+  await expect.poll(() => shown.count()).toBe(0);
 });
 
 test('an admin adds a person, changes the role, ends the sessions and removes the person', async () => {

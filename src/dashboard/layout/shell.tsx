@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { Fragment, type ReactNode, useEffect, useRef } from 'react';
 import { Link, useLocation } from 'wouter';
 import type { Scope } from '../documents.generated.ts';
 import { PresenceBeacon } from '../presence/presence-beacon.tsx';
@@ -37,7 +37,7 @@ const PAGES: readonly PageEntry[] = [
 
 export function Shell({ children }: { readonly children: ReactNode }) {
   const { t } = useTexts();
-  const { can, accountName, hasEmulator } = useAccount();
+  const { can, accountName, hasEmulator, narrowings } = useAccount();
   const [location] = useLocation();
   const open = PAGES.find(({ path }) => location.startsWith(path));
   const pages = useRef<HTMLUListElement>(null);
@@ -71,7 +71,8 @@ export function Shell({ children }: { readonly children: ReactNode }) {
         </div>
       </nav>
       {open === undefined || can(...open.scopes) ? (
-        children
+        // After the loss of a scope a page begins anew: what it has read before is not shown.
+        <Fragment key={narrowings}>{children}</Fragment>
       ) : (
         <Page title={t(open.label)}>
           <Empty title={t('noPermissionTitle')} text={t('noPermission')} />

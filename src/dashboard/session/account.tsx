@@ -19,6 +19,8 @@ export interface Account {
   readonly staff: readonly StaffMember[];
   /** Whether the account has a number of the emulated network. */
   readonly hasEmulator: boolean;
+  /** How often the session has lost scopes since it was opened: what was read before may not be shown after it. */
+  readonly narrowings: number;
   /** Whether the session may do something: what it may not do is not offered. */
   can(...scopes: readonly Scope[]): boolean;
   /** Acts as a staff member, or as the token itself. */

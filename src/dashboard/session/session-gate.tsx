@@ -32,7 +32,10 @@ import {
 } from './session.ts';
 import { SignIn } from './sign-in.tsx';
 
-type Opened = Pick<Account, 'client' | 'token' | 'viewer' | 'accountName' | 'tenant' | 'staff' | 'hasEmulator'>;
+type Opened = Pick<
+  Account,
+  'client' | 'token' | 'viewer' | 'accountName' | 'tenant' | 'staff' | 'hasEmulator' | 'narrowings'
+>;
 type State =
   | { readonly step: 'opening'; readonly session: Session }
   | { readonly step: 'comparing'; readonly linkToken: string; readonly session: Session }
@@ -66,7 +69,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const take = useCallback((client: ParleyClient, read: Partial<Opened>) => {
     setState(before =>
       before.step === 'open' && before.opened.client === client
-        ? { ...before, opened: { ...before.opened, ...read } }
+        ? { ...before, opened: { ...before.opened, ...read, narrowings: narrowingsAfter(before.opened, read) } }
         : before,
     );
   }, []);
@@ -168,11 +171,14 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       },
     };
   }, [opened, session, actAs, leave, take]);
-  // In the language of the moment: the client and its cache outlive a change of it.
+  // In the language of the moment: the client and its cache outlive a change of it. Not the loss of a scope.
+  const narrowings = opened?.narrowings ?? 0;
   const graphql = useMemo(
     () =>
-      client ? createGraphql(client, { textOf: fault => wording.current(fault), onUnauthorized: reopen }) : undefined,
-    [client, reopen],
+      client && narrowings >= 0
+        ? createGraphql(client, { textOf: fault => wording.current(fault), onUnauthorized: reopen })
+        : undefined,
+    [client, narrowings, reopen],
   );
 
   if (account && graphql && opened)
@@ -232,6 +238,7 @@ async function open(
     accountName: name?.account?.name ?? '',
     tenant: name?.account?.subdomain ?? '$TENANT',
     staff,
+    narrowings: 0,
     hasEmulator:
       (channels?.channels?.nodes.some(({ isSandbox }) => isSandbox) ?? false) &&
       (await createEmulator(session.token).isThere()),
@@ -243,6 +250,9 @@ async function staffOf(client: ParleyClient, { scopes }: Opened['viewer']): Prom
   const { staffMembers } = await client.query(StaffMembersDocument, {});
   return staffMembers?.nodes ?? [];
 }
+
+const narrowingsAfter = ({ narrowings, viewer }: Opened, { viewer: next = viewer }: Partial<Opened>): number =>
+  viewer.scopes.every(scope => next.scopes.includes(scope)) ? narrowings : narrowings + 1;
 
 async function viewerOf(client: ParleyClient): Promise<Opened['viewer']> {
   const { viewer } = await client.query(ViewerDocument, {});
