@@ -14,12 +14,17 @@ interface Sink {
   complete(): void;
 }
 
+/** The code of what a gateway of another version answers to a document of this page. */
+export const OTHER_VERSION = 'DOCUMENT_NOT_FOUND';
+
 /** The page, for errors. */
 export interface Reader {
   /** Words an error for the person who reads it. */
   textOf(fault: Fault): string;
   /** Called when the gateway no longer accepts the session. */
   onUnauthorized(): void;
+  /** Called when the gateway does not know a document of this page: it has another version. */
+  onOutdated(): void;
 }
 
 interface Body {
@@ -60,7 +65,7 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
                 : execute(client, body as Body, kind === 'mutation', sink, controller.signal, reader);
             running.catch((error: unknown) => {
               if (controller.signal.aborted) return;
-              if (error instanceof ParleyError && error.code === 'UNAUTHORIZED') reader.onUnauthorized();
+              report(error, reader);
               sink.error(error);
             });
             return { unsubscribe: () => controller.abort() };
@@ -70,15 +75,22 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
     ],
   });
 
+function report(error: unknown, reader: Reader): void {
+  if (!(error instanceof ParleyError)) return;
+  if (error.code === 'UNAUTHORIZED') reader.onUnauthorized();
+  if (error.code === OTHER_VERSION) reader.onOutdated();
+}
+
 async function execute(
   client: ParleyClient,
   body: Body,
   isMutation: boolean,
   sink: Sink,
   signal: AbortSignal,
-  { textOf, onUnauthorized }: Reader,
+  reader: Reader,
 ) {
   const { query = '', operationName, variables = {} } = body;
+  const { textOf } = reader;
   const keyed = isMutation ? withKeys(readDocument(query), variables) : variables;
   try {
     const request = { query, operationName, variables: keyed ?? variables };
@@ -86,7 +98,7 @@ async function execute(
     sink.next({ data: isMutation ? withFaultTexts(data, textOf) : data });
   } catch (error) {
     if (!(error instanceof ParleyError)) throw error;
-    if (error.code === 'UNAUTHORIZED') onUnauthorized();
+    report(error, reader);
     // Fields that succeeded beside a refused one.
     const errors = error.errors.map(each => ({
       ...each,

@@ -2,6 +2,7 @@ import { use, useCallback, useEffect, useRef, useState } from 'react';
 import { type CombinedError, useClient, useSubscription } from 'urql';
 import { backoffMs } from '../../client/backoff.ts';
 import { ParleyError } from '../../client/client.ts';
+import { OTHER_VERSION } from '../api/graphql.ts';
 import {
   type ConversationRowFragment,
   type EventType,
@@ -51,8 +52,11 @@ const PASSING: ReadonlySet<unknown> = new Set([
   'CURSOR_EXPIRED',
 ]);
 
-function mayPass({ networkError, graphQLErrors }: CombinedError): boolean {
-  const code = networkError instanceof ParleyError ? networkError.code : graphQLErrors[0]?.extensions['code'];
+const codeOf = ({ networkError, graphQLErrors }: CombinedError): unknown =>
+  networkError instanceof ParleyError ? networkError.code : graphQLErrors[0]?.extensions['code'];
+
+function mayPass(error: CombinedError): boolean {
+  const code = codeOf(error);
   return code === undefined || PASSING.has(code);
 }
 
@@ -119,6 +123,8 @@ export function InboxStream({ onChange }: Props) {
   useEffect(() => {
     if (error) fail(error);
   }, [error, fail]);
+  // Of another version of the gateway the page speaks as a whole.
+  if (refusal && codeOf(refusal) === OTHER_VERSION) return null;
   if (refusal)
     return (
       <p className="connection-lost" role="alert">

@@ -2,7 +2,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } fro
 import { Provider } from 'urql';
 import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { isRefusal } from '../../client/token.ts';
-import { createGraphql } from '../api/graphql.ts';
+import { createGraphql, OTHER_VERSION } from '../api/graphql.ts';
 import {
   AccountNameDocument,
   SandboxChannelsDocument,
@@ -16,6 +16,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
 import { LinkQuestion } from './link-question.tsx';
+import { Outdated } from './outdated.tsx';
 import {
   type AccountChange,
   accountChange,
@@ -66,6 +67,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   }, [faultText]);
   const [state, setState] = useState<State>(firstState);
   const [isConnected, setConnected] = useState(true);
+  const [isOutdated, setOutdated] = useState(false);
   const take = useCallback((client: ParleyClient, read: Partial<Opened>) => {
     setState(before =>
       before.step === 'open' && before.opened.client === client
@@ -107,8 +109,8 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
           proceed({ step: 'open', session: state.session, opened });
         },
         (error: unknown) => {
-          // Where the gateway only cannot serve, the session is still good: a token of a link is shown nowhere else.
-          if (isCurrent && isRefusal(error)) giveUpSession(state.session);
+          // Where the gateway only cannot serve, or is being upgraded, the session is still good: a token of a link is shown nowhere else.
+          if (isCurrent && isRefusal(error) && error.code !== OTHER_VERSION) giveUpSession(state.session);
           proceed({ step: 'signed-out', problem: faultOf(error) });
         },
       );
@@ -176,7 +178,11 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const graphql = useMemo(
     () =>
       client && narrowings >= 0
-        ? createGraphql(client, { textOf: fault => wording.current(fault), onUnauthorized: reopen })
+        ? createGraphql(client, {
+            textOf: fault => wording.current(fault),
+            onUnauthorized: reopen,
+            onOutdated: () => setOutdated(true),
+          })
         : undefined,
     [client, narrowings, reopen],
   );
@@ -186,6 +192,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       <AccountContext value={account}>
         <Provider value={graphql}>
           <ConnectionContext value={isConnected}>{children}</ConnectionContext>
+          {isOutdated && <Outdated />}
         </Provider>
       </AccountContext>
     );
@@ -199,10 +206,11 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       />
     );
   }
+  const textOf = (fault: Fault): string => (fault.code === OTHER_VERSION ? t('outdated') : faultText(fault));
   if (state.step === 'signed-out')
     return (
       <SignIn
-        problem={state.isLinkUsed ? t('signIn.linkUsed') : state.problem && faultText(state.problem)}
+        problem={state.isLinkUsed ? t('signIn.linkUsed') : state.problem && textOf(state.problem)}
         onToken={each => setState({ step: 'opening', session: { token: each } })}
       />
     );
