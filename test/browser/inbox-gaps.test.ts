@@ -225,3 +225,32 @@ test('the list is as wide as a small screen, however long the name of a colleagu
   const field = await page.getByRole('searchbox').boundingBox();
   expect((field?.x ?? 0) + (field?.width ?? 0)).toBeLessThanOrEqual(320);
 });
+
+test('a key in the composer renders no message anew, however many there are', async () => {
+  for (let turn = 1; turn <= 40; turn += 1) write(160, `Turn ${turn}`);
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await rowOf(page, 'Person 160').click();
+  await expect.poll(() => logOf(page).getByRole('article').count()).toBe(40);
+  // Each message words its time when it is rendered.
+  await page.evaluate(() => {
+    const { get } = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format') ?? {};
+    let count = 0;
+    Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
+      get() {
+        count += 1;
+        document.documentElement.dataset['worded'] = String(count);
+        return get?.call(this);
+      },
+    });
+  });
+  const composer = page.getByLabel('Message', { exact: true });
+  const worded = async (): Promise<number> => Number(await page.locator('html').getAttribute('data-worded'));
+  await composer.pressSequentially('a');
+  // The minute, or an event, may render the list beside it at the same moment: not at every key.
+  const ofOneKey = async (): Promise<number> => {
+    const before = await worded();
+    await composer.pressSequentially('b');
+    return (await worded()) - before;
+  };
+  await expect.poll(ofOneKey).toBeLessThan(40);
+});

@@ -1,3 +1,4 @@
+import { memo } from 'react';
 import type { ThreadMessageFragment } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
@@ -16,7 +17,7 @@ interface Props {
   readonly isOpen: boolean;
 }
 
-export function MessageBubble({ message, follows, isOpen }: Props) {
+export const MessageBubble = memo(function MessageBubble({ message, follows, isOpen }: Props) {
   const { t } = useTexts();
   const dates = useDates();
   const reaction = useReaction(message.id);
@@ -68,4 +69,4 @@ export function MessageBubble({ message, follows, isOpen }: Props) {
       {isOpen && <MessageActions message={message} onReact={reaction.react} />}
     </article>
   );
-}
+});
