@@ -91,6 +91,32 @@ test('an answer that is refused stands before what was typed after it', async ()
   expect(await draftOf(page).inputValue()).toBe('The first answer\nand more');
 });
 
+test('a message that is quoted while the answer to another is on its way stays quoted', async () => {
+  const page = await openConversation('What is the first question?');
+  gateway.emulator.inbound({
+    from: `+1415557${String(1_000 + persons)}`,
+    text: 'And the second?',
+    profileName: 'Cleo',
+  });
+  const bubble = (text: string) => page.getByRole('log').getByRole('article').filter({ hasText: text });
+  const quote = async (text: string): Promise<void> => {
+    await bubble(text).hover();
+    await bubble(text).getByRole('button', { name: 'Reply to this message' }).click();
+    await page.locator('.composer-quote').getByText(text).waitFor();
+  };
+  const held = await hold(page, 'SendMessage');
+  await quote('What is the first question?');
+  await draftOf(page).fill('This one');
+  await draftOf(page).press('Enter');
+  await held.asked;
+  await quote('And the second?');
+  await draftOf(page).fill('This, too');
+  held.allow();
+  await expect.poll(() => page.getByRole('button', { name: 'Send', exact: true }).isEnabled()).toBe(true);
+  await draftOf(page).press('Enter');
+  await bubble('This, too').locator('.quote').getByText('And the second?').waitFor();
+});
+
 test('an answer that the gateway accepted, although the page did not learn it, is sent once, also after a reload', async () => {
   const page = await openConversation('Answer me once');
   await page.route('**/graphql', async route => {

@@ -112,6 +112,7 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
     const contents = contentsOf(body, attachments.list);
     if (contents.length === 0) return;
     const files = filesOf(attachments.list);
+    const quotedId = replyTo?.id;
     const unsentAfter = (sent: number) => ({
       mode,
       text: contents.slice(0, sent).some(({ media }) => media?.caption === body) ? '' : body,
@@ -128,8 +129,8 @@ export function Composer({ conversation, colleagues, dropArea, onNoted }: Props)
       keep({ sending: unsentAfter(sent) });
     }
     if (sent < contents.length) return keep(withUnsent);
-    keep({ sending: undefined });
-    draft.quote(undefined);
+    // Another message that was quoted meanwhile is of the next answer.
+    keep(before => ({ sending: undefined, ...(before.replyTo?.id === quotedId && { replyTo: undefined }) }));
   };
   const addFiles = (files: FileList): void => {
     if (files.length === 0) return;
