@@ -87,7 +87,11 @@ interface FilterProps {
 function FilterChoice({ filter, onChange }: FilterProps) {
   const { t } = useTexts();
   const counted = useDeferredValue(filter);
-  const [{ data }] = useQuery({ query: CampaignAudienceCountDocument, variables: { filter: counted } });
+  const [{ data }] = useQuery({
+    query: CampaignAudienceCountDocument,
+    variables: { filter: counted },
+    requestPolicy: 'cache-and-network',
+  });
   const [version, setVersion] = useState(0);
   return (
     <div className="form">

@@ -22,7 +22,12 @@ export function StartDialog({ campaign, onClose }: Props) {
   const { t } = useTexts();
   const [isLater, setLater] = useState(campaign.status === 'SCHEDULED');
   const [time, setTime] = useState(inAnHour);
-  const [{ data: counted }] = useQuery({ query: CampaignPreviewedDocument, variables: { id: campaign.id } });
+  // The people of now: the preview of the page may be an hour old.
+  const [{ data: counted }] = useQuery({
+    query: CampaignPreviewedDocument,
+    variables: { id: campaign.id },
+    requestPolicy: 'network-only',
+  });
   const [{ data, error, fetching }, start] = useMutation(StartCampaignDocument);
   const errors = data?.startCampaign?.userErrors ?? [];
   const count = counted?.previewCampaign?.recipientCount;

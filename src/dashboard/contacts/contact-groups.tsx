@@ -36,6 +36,7 @@ export function ContactGroups({ contactId, groups, onChanged }: Props) {
     query: GroupsToJoinDocument,
     variables: { search: text || undefined },
     pause: !isAdding,
+    requestPolicy: 'cache-and-network',
   });
   const others = (data?.contactGroups?.nodes ?? []).filter(({ id }) => !groups.some(group => group.id === id));
   const add = async (groupId: string): Promise<void> => {

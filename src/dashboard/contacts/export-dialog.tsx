@@ -82,7 +82,11 @@ interface Props {
 /** Writes the contacts of a filter to a file. */
 export function ExportDialog({ filter, hasSearch, onClose }: Props) {
   const { t } = useTexts();
-  const [{ data }] = useQuery({ query: ContactCountDocument, variables: { filter } });
+  const [{ data }] = useQuery({
+    query: ContactCountDocument,
+    variables: { filter },
+    requestPolicy: 'cache-and-network',
+  });
   return (
     <ExportForm
       title={t('export.title')}

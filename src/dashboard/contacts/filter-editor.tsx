@@ -132,6 +132,7 @@ function useChoices(): Readonly<Partial<Record<string, readonly Choice[]>>> {
       withSources: can('SOURCES_READ'),
       withStatuses: can('STATUSES_READ'),
     },
+    requestPolicy: 'cache-and-network',
   });
   const named = (nodes: readonly { readonly id: string; readonly name: string }[] | undefined) =>
     nodes?.map(({ id, name }) => ({ value: id, label: name })) ?? [];

@@ -21,7 +21,11 @@ export function CannedReplies({ text, onChoose }: Props) {
   // Another text, another list.
   const active = chosen.typed === typed ? chosen.index : 0;
   const setActive = (index: number): void => setChosen({ typed, index });
-  const [{ data }] = useQuery({ query: ComposerRepliesDocument, pause: typed === undefined });
+  const [{ data }] = useQuery({
+    query: ComposerRepliesDocument,
+    pause: typed === undefined,
+    requestPolicy: 'cache-and-network',
+  });
   const replies = (data?.cannedReplies?.nodes ?? []).filter(
     ({ shortcut, title }) =>
       typed !== undefined &&

@@ -87,6 +87,7 @@ function Tags({ conversation }: { readonly conversation: ConversationRowFragment
           <Menu
             label={t('details.addTag')}
             buttonClass="tag add"
+            onOpen={() => refetch({ requestPolicy: 'network-only' })}
             button={
               <>
                 <Icon name="plus" size={14} /> {t('details.addTag')}

@@ -21,7 +21,12 @@ interface Found {
 export function useFoundMessages(search: string): Found {
   const text = search.trim();
   const isPaused = text.length < MIN_LENGTH;
-  const [{ data, fetching }] = useQuery({ query: FoundMessagesDocument, variables: { search: text }, pause: isPaused });
+  const [{ data, fetching }] = useQuery({
+    query: FoundMessagesDocument,
+    variables: { search: text },
+    pause: isPaused,
+    requestPolicy: 'cache-and-network',
+  });
   const nodes = isPaused ? [] : (data?.messages?.nodes ?? []);
   return { messages: nodes.filter(({ conversation }) => conversation !== null), isBusy: fetching && !isPaused };
 }
