@@ -14,7 +14,7 @@ import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
 import { SECOND, systemClock } from '../platform/clock.ts';
 import { FileStoreError } from '../platform/files/file-store.ts';
 import { createLog } from '../platform/log.ts';
-import { connectRedis } from '../platform/redis/connection.ts';
+import { probeRedis } from '../platform/redis/probe.ts';
 import { UserError } from '../platform/user-error.ts';
 import { DEV_DIRECTORY, readFacts, secretBoxOf, withDatabase } from './database.ts';
 import { readServerFacts, type ServerFacts, tablesWithoutNextMonth } from './doctor.sql.ts';
@@ -232,20 +232,18 @@ async function examineKeyAndChannels(
   return findings;
 }
 
+const WITHOUT_REDIS = 'Until then, limits count per process.';
+
 async function examineRedis({ redis }: Config): Promise<Finding> {
   if (!redis) return ok('Redis', 'not configured: rate limits count per process, signals go through PostgreSQL');
-  const connection = connectRedis(redis.url, createLog('silent'), redis.timeoutMs);
-  try {
-    await connection.commands.ping();
-    return ok('Redis', 'answers');
-  } catch {
-    // The client says only that it is not connected.
-    return failed(
-      'Redis',
-      `does not answer at ${new URL(redis.url).host}`,
-      'Start it, or correct REDIS_URL. Until then, limits count per process.',
-    );
-  } finally {
-    await connection.close();
-  }
+  const fault = await probeRedis(redis.url, redis.prefix, redis.timeoutMs);
+  if (!fault) return ok('Redis', 'answers, and accepts writes');
+  const { host } = new URL(redis.url);
+  return fault.kind === 'refused'
+    ? failed('Redis', `refused at ${host}: ${fault.message}`, `Correct that, or REDIS_URL. ${WITHOUT_REDIS}`)
+    : failed(
+        'Redis',
+        `does not answer at ${host}: ${fault.message}`,
+        `Start it, or correct REDIS_URL. ${WITHOUT_REDIS}`,
+      );
 }

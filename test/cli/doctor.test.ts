@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { printFindings } from '../../src/cli/findings.ts';
+import { startFakeRedis } from '../support/fake-redis.ts';
 import { startGateway, type TestGateway, VERIFY_TOKEN } from '../support/gateway.ts';
 import { Session } from './program.ts';
 
@@ -128,6 +129,27 @@ test('an unresponsive network fails the check of the channel, and no other', asy
   expect(of('channel ')).toMatchObject({ state: 'failed' });
   expect(of('partitions')).toMatchObject({ state: 'ok' });
   expect(code).toBe(1);
+});
+
+test('a Redis that answers is ok, and one that refuses or is away fails with its own words', async () => {
+  const redis = async (refuses: Record<string, string>, credentials = '') => {
+    const server = await startFakeRedis(refuses);
+    const { of } = await examine({ REDIS_URL: `redis://${credentials}${server.host}` }, '--no-network');
+    server.stop();
+    return of('Redis');
+  };
+  expect(await redis({})).toMatchObject({ state: 'ok' });
+  const wrong = await redis({ auth: '-WRONGPASS invalid username-password pair' }, ':hunter2@');
+  expect(wrong).toMatchObject({ state: 'failed', finding: expect.stringMatching(/^refused at .*WRONGPASS/) });
+  expect(JSON.stringify(wrong)).not.toContain('hunter2');
+  expect(await redis({ set: '-OOM command not allowed' })).toMatchObject({
+    state: 'failed',
+    finding: expect.stringContaining('OOM command not allowed'),
+  });
+  expect((await examine({ REDIS_URL: 'redis://127.0.0.1:9' }, '--no-network')).of('Redis')).toMatchObject({
+    state: 'failed',
+    finding: expect.stringMatching(/^does not answer at .*ECONNREFUSED/),
+  });
 });
 
 test('the webhook address is verified as the network does it, and each wrong response is reported with its remedy', async () => {

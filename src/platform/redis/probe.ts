@@ -1,0 +1,46 @@
+import { Redis, ReplyError } from 'ioredis';
+import { SECOND } from '../clock.ts';
+
+export interface RedisFault {
+  /** `unreachable`: no connection, or no answer in time. `refused`: it answers with an error, such as WRONGPASS, OOM or READONLY. */
+  readonly kind: 'unreachable' | 'refused';
+  readonly message: string;
+}
+
+const CONNECT_TIMEOUT_MS = 5 * SECOND;
+
+/**
+ * Connects to a Redis once, and writes a key that expires at once.
+ * @param prefix of the key
+ * @param timeoutMs of a command
+ * @returns undefined if both succeed
+ */
+export async function probeRedis(url: string, prefix: string, timeoutMs: number): Promise<RedisFault | undefined> {
+  const redis = new Redis(url, {
+    protocol: 2,
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    commandTimeout: timeoutMs,
+    maxRetriesPerRequest: 0,
+    retryStrategy: () => null,
+  });
+  let emitted: unknown;
+  // What fails while connecting is emitted; the promise says only that the connection is closed.
+  redis.on('error', error => {
+    emitted ??= error;
+  });
+  try {
+    await redis.connect();
+    if (emitted === undefined) await redis.set(`${prefix}:probe`, '', 'PX', 1);
+    return emitted === undefined ? undefined : faultOf(emitted);
+  } catch (error) {
+    return faultOf(emitted ?? error);
+  } finally {
+    redis.disconnect();
+  }
+}
+
+const faultOf = (error: unknown): RedisFault => ({
+  kind: error instanceof ReplyError ? 'refused' : 'unreachable',
+  message: error instanceof Error ? error.message : String(error),
+});
