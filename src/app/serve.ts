@@ -100,7 +100,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       config.redis &&
       (await import('../platform/redis/connection.ts')).connectRedis(config.redis.url, log, config.redis.timeoutMs);
     if (redis) teardown.push(() => redis.close());
-    if (redis) observeRedis(metrics.registry, redis.isReady);
+    if (redis) observeRedis(metrics.registry, redis.acceptsWrites);
     const signals = createSignals(
       redis ? createRedisTransport(redis, config.redis.prefix) : createPostgresTransport(() => db.connect(), log),
     );

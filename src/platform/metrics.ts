@@ -114,13 +114,13 @@ export function createMetrics(): Metrics {
 }
 
 /** The gateway works without Redis, so readiness does not depend on it; this metric shows outages. */
-export function observeRedis(registry: Registry, isReady: () => boolean): void {
+export function observeRedis(registry: Registry, acceptsWrites: () => boolean): void {
   new Gauge({
     name: 'parley_redis_ready',
-    help: 'Whether Redis is available (1). Otherwise (0), this process counts rate limits by itself and signals are delayed.',
+    help: 'Whether Redis is available and accepts writes (1). Otherwise (0), this process counts rate limits by itself; if Redis is unavailable, signals are delayed too.',
     registers: [registry],
     collect() {
-      this.set(isReady() ? 1 : 0);
+      this.set(acceptsWrites() ? 1 : 0);
     },
   });
 }

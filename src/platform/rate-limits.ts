@@ -49,8 +49,11 @@ export function createMemoryRateLimits(windowMs = WINDOW_MS): RateLimits {
   return createRateLimits(new RateLimiterMemory({ points: COUNTS_ONLY, duration: windowMs / SECOND }));
 }
 
+/** The part of a counter of the library that is used: any store has it. */
+export type Counter = Pick<RateLimiterAbstract, 'penalty' | 'reward'>;
+
 /** Rate limits over a counter of the library, with any store. */
-export function createRateLimits(counter: RateLimiterAbstract): RateLimits {
+export function createRateLimits(counter: Counter): RateLimits {
   const exhausted = new LRUCache<string, true>({ max: MAX_EXHAUSTED, ttl: WINDOW_MS });
 
   async function add(quota: Quota, points: number): Promise<QuotaState> {

@@ -6,6 +6,7 @@ import { createLog } from '../../src/platform/log.ts';
 import { connectRedis } from '../../src/platform/redis/connection.ts';
 import { createRedisRateLimits } from '../../src/platform/redis/rate-limits.ts';
 import { dataOf } from '../support/answers.ts';
+import { startFakeRedis } from '../support/fake-redis.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
 import { startDatabaseProxy, startSecondGateway } from '../support/second-gateway.ts';
@@ -56,6 +57,26 @@ test('a gateway starts, serves and stops while its Redis is unreachable, and cou
   const lines = gateway.logs.filter(({ msg }) => /redis/i.test(String(msg)));
   expect(lines).toEqual([expect.objectContaining({ level: 40, msg: expect.stringMatching(/^Redis is unavailable/) })]);
   await gateway.stop();
+});
+
+test('while Redis is connected and refuses writes, a gateway counts limits by itself, and says so', async () => {
+  const fault = "-OOM command not allowed when used memory > 'maxmemory'.";
+  const redis = await startFakeRedis({ evalsha: fault, eval: fault, set: fault });
+  const gateway = await startGateway({ role: 'gateway', env: { REDIS_URL: `redis://${redis.host}` } });
+  const ready = async () =>
+    /^parley_redis_ready (\d)$/m.exec(await (await fetch(`${gateway.url}/metrics`)).text())?.[1];
+  await eventually(async () => expect(await ready()).toBe('1'));
+  const token = await gateway.addToken(gateway.tenant, { callsPerMinute: 3 });
+  const seen = [];
+  for (let n = 0; n < 5; n += 1) seen.push((await call(gateway, token)).status);
+  expect(seen).toEqual([200, 200, 200, 429, 429]);
+  expect(await ready()).toBe('0');
+  expect((await fetch(`${gateway.url}/readyz`)).status).toBe(200);
+  expect(gateway.logs.filter(({ msg }) => String(msg).startsWith('Redis refuses'))).toEqual([
+    expect.objectContaining({ level: 40, err: expect.objectContaining({ message: fault.slice(1) }) }),
+  ]);
+  await gateway.stop();
+  redis.stop();
 });
 
 test('the Redis URL is validated, and its password appears in no error and no log line', async () => {

@@ -1,4 +1,5 @@
-import { Redis, type RedisOptions } from 'ioredis';
+import { Redis, type RedisOptions, ReplyError } from 'ioredis';
+import { MINUTE } from '../clock.ts';
 import type { Log } from '../log.ts';
 
 /**
@@ -10,12 +11,22 @@ export interface RedisConnection {
   readonly commands: Redis;
   /** For subscriptions only. */
   readonly subscriber: Redis;
+  /** Whether it is connected. */
   isReady(): boolean;
+  /**
+   * Whether it is connected, and has refused no write for a minute: a Redis without memory, without a disk for its snapshots, or that has
+   * become a replica, answers but counts nothing.
+   */
+  acceptsWrites(): boolean;
+  /** To be told of each command that writes and fails. Logs refusals, at most once a minute. */
+  onFailedWrite(error: unknown): void;
   close(): Promise<void>;
 }
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_MS = 2_000;
+/** Longer than most intervals of scrapes. A Redis at the limit of its memory refuses some writes and accepts others. */
+const REFUSAL_MS = MINUTE;
 
 const OPTIONS = {
   // Supported by every server and proxy; no later feature is needed.
@@ -45,6 +56,8 @@ export function connectRedis(url: string, log: Log, timeoutMs: number): RedisCon
   const subscriber = new Redis(url, options);
   let isUnavailable = false;
   let isClosing = false;
+  let refusedAtMs = Number.NEGATIVE_INFINITY;
+  let warnedAtMs = Number.NEGATIVE_INFINITY;
   const onUnavailable = (error?: unknown): void => {
     if (isUnavailable || isClosing) return;
     isUnavailable = true;
@@ -68,6 +81,15 @@ export function connectRedis(url: string, log: Log, timeoutMs: number): RedisCon
     commands,
     subscriber,
     isReady: () => commands.status === 'ready',
+    acceptsWrites: () => commands.status === 'ready' && performance.now() - refusedAtMs >= REFUSAL_MS,
+    onFailedWrite(error) {
+      // What the connection lacks is said above.
+      if (!(error instanceof ReplyError)) return;
+      refusedAtMs = performance.now();
+      if (refusedAtMs - warnedAtMs < REFUSAL_MS) return;
+      warnedAtMs = refusedAtMs;
+      log.warn({ err: error }, 'Redis refuses writes: each process counts rate limits by itself');
+    },
     async close() {
       isClosing = true;
       await Promise.all([commands, subscriber].map(quit));

@@ -1,23 +1,35 @@
-import { RateLimiterMemory, RateLimiterRedis } from 'rate-limiter-flexible';
+import { RateLimiterMemory, RateLimiterRedis, type RateLimiterRes } from 'rate-limiter-flexible';
 import { SECOND } from '../clock.ts';
-import { COUNTS_ONLY, createRateLimits, type RateLimits, WINDOW_MS } from '../rate-limits.ts';
+import { COUNTS_ONLY, type Counter, createRateLimits, type RateLimits, WINDOW_MS } from '../rate-limits.ts';
 import type { RedisConnection } from './connection.ts';
 
 /**
- * Rate limits shared by several processes. While Redis is unavailable each process counts by itself, so that a caller may get up to
- * one allowance per process: better than no limits or no service.
+ * Rate limits shared by several processes. While Redis is unavailable or refuses writes each process counts by itself, so that a caller
+ * may get up to one allowance per process: better than no limits or no service.
  * @param prefix before every key, so that several installations can share one Redis
  * @param windowMs whole seconds
  */
-export function createRedisRateLimits({ commands }: RedisConnection, prefix: string, windowMs = WINDOW_MS): RateLimits {
+export function createRedisRateLimits(
+  { commands, onFailedWrite }: RedisConnection,
+  prefix: string,
+  windowMs = WINDOW_MS,
+): RateLimits {
   const options = { points: COUNTS_ONLY, duration: windowMs / SECOND };
-  return createRateLimits(
-    new RateLimiterRedis({
-      ...options,
-      storeClient: commands,
-      keyPrefix: `${prefix}:rate`,
-      rejectIfRedisNotReady: true,
-      insuranceLimiter: new RateLimiterMemory(options),
-    }),
-  );
+  const shared = new RateLimiterRedis({
+    ...options,
+    storeClient: commands,
+    keyPrefix: `${prefix}:rate`,
+    rejectIfRedisNotReady: true,
+  });
+  const own = new RateLimiterMemory(options);
+  // Instead of the library's insurance limiter, which tells nobody why it counts.
+  const count = (by: (counter: Counter) => Promise<RateLimiterRes>): Promise<RateLimiterRes> =>
+    by(shared).catch((error: unknown) => {
+      onFailedWrite(error);
+      return by(own);
+    });
+  return createRateLimits({
+    penalty: (key, points) => count(counter => counter.penalty(key, points)),
+    reward: (key, points) => count(counter => counter.reward(key, points)),
+  });
 }
