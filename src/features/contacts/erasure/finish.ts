@@ -198,7 +198,13 @@ export async function resumeErasures(resources: FinishResources): Promise<void> 
   const interrupted = await findInterrupted(db.write, new Date(now - INTERRUPTED_MS).toISOString(), 100);
   for (const { tenant_id: tenantId, id } of interrupted) {
     log.info({ tenantId, receiptId: id }, 'resuming an interrupted erasure');
-    await finishErasures(resources, tenantId, [id]);
+    // One that fails holds up none of the others.
+    await finishErasures(resources, tenantId, [id]).catch((error: unknown) =>
+      log.error(
+        { err: error, tenantId, receiptId: id },
+        'an erasure could not be finished; it is resumed a minute later',
+      ),
+    );
   }
   await deleteExpiredDigests(db.write, new Date(now - SECOND).toISOString());
 }

@@ -109,23 +109,23 @@ test('concurrent erasures of overlapping contacts write one receipt per contact 
   );
 });
 
+/** Resources of a process that is killed after its first transaction. */
+function dyingAfterTheFirst(resources: Resources): Resources {
+  let transactions = 0;
+  const transaction = (work: Parameters<Resources['db']['transaction']>[0]) => {
+    transactions += 1;
+    return transactions === 1 ? resources.db.transaction(work) : Promise.reject(new Error('killed'));
+  };
+  return { ...resources, db: { ...resources.db, transaction } } as Resources;
+}
+
 test('an erasure interrupted after the first step is completed by another process', async () => {
   const person = somebody();
   const id = await create(person);
   dataOf(await send(id, person.word));
   await fixture.settled();
   const { resources } = fixture.gateway.gateway;
-  let statements = 0;
-  const dying = {
-    ...resources,
-    db: {
-      ...resources.db,
-      transaction: (work: Parameters<Resources['db']['transaction']>[0]) => {
-        statements += 1;
-        return statements === 1 ? resources.db.transaction(work) : Promise.reject(new Error('killed'));
-      },
-    },
-  } as Resources;
+  const dying = dyingAfterTheFirst(resources);
   await expect(eraseContacts(dying, fixture.gateway.tenant.id, request([id]))).rejects.toThrow('killed');
   expect(await findPersonalData(fixture.gateway.database, markers(person))).not.toEqual([]);
   await resumeErasures({ ...resources, clock: { now: () => Date.now() + 10 * 60_000 } });
@@ -136,4 +136,26 @@ test('an erasure interrupted after the first step is completed by another proces
     `select completed_at, pending from erasure_receipts where tenant_id = $1 and contact_id = ${id}`,
   );
   expect(receipt).toEqual({ completed_at: expect.any(Date), pending: null });
+});
+
+test('an interrupted erasure that cannot be finished holds up no other', async () => {
+  const id = await create(somebody());
+  const { resources } = fixture.gateway.gateway;
+  // The oldest one, of a subject that cannot be decrypted.
+  await query(
+    `insert into erasure_receipts (tenant_id, id, contact_id, subject_digest, reason, author, requested_at, erased, retained, pending)
+     values ($1, gen_random_uuid(), 0, '', 'other', '{}', now() - interval '1 day', '{}', '{}', '\\x00')`,
+  );
+  const erased = eraseContacts(dyingAfterTheFirst(resources), fixture.gateway.tenant.id, request([id]));
+  await expect(erased).rejects.toThrow('killed');
+  await resumeErasures({ ...resources, clock: { now: () => Date.now() + 10 * 60_000 } });
+  expect(
+    await query(
+      'select contact_id, completed_at from erasure_receipts where tenant_id = $1 order by requested_at limit 1',
+    ),
+  ).toEqual([{ contact_id: '0', completed_at: null }]);
+  expect(await query(`select completed_at from erasure_receipts where tenant_id = $1 and contact_id = ${id}`)).toEqual([
+    { completed_at: expect.any(Date) },
+  ]);
+  await query('delete from erasure_receipts where tenant_id = $1 and contact_id = 0');
 });
