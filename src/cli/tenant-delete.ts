@@ -6,7 +6,7 @@ import { loadConfig } from '../config.ts';
 import type { Database } from '../database/database.ts';
 import { countTenantRows, deleteTenantRows } from '../database/tenant-rows.sql.ts';
 import { disconnectChannel } from '../features/channels/disconnect.ts';
-import { listChannels } from '../features/channels/store.ts';
+import { listChannels, releaseNumbers } from '../features/channels/store.ts';
 import { changeTenant } from '../features/tenancy/tenants/change.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { deleteTenant } from '../features/tenancy/tenants/store.ts';
@@ -40,7 +40,10 @@ async function remove(slug: string, { yes, json }: Options): Promise<void> {
       const deleted = await deleteRows(db, tenantId);
       await deleteFiles(files, tenantId);
       await db.transaction(trx => deleteTenant(trx, tenantId));
-      return deleted;
+      // What a transaction under way, or a file that was being fetched, has left since: nobody could name the tenant for it any more.
+      const since = await deleteRows(db, tenantId);
+      await deleteFiles(files, tenantId);
+      return deleted + since;
     });
     print([{ tenant: slug, rows_deleted: rows }], json);
   } finally {
@@ -48,11 +51,13 @@ async function remove(slug: string, { yes, json }: Options): Promise<void> {
   }
 }
 
-/** Ends all work for a tenant: its requests are rejected, its waiting messages cancelled. */
+/** Ends all work for a tenant: its requests are rejected, its waiting messages cancelled, webhooks of its numbers are not its own any more. */
 async function stop(db: Database, tenantId: number): Promise<void> {
   await db.transaction(trx => changeTenant(trx, tenantId, { status: 'suspended' }));
   for (const { id } of await listChannels(db.write, tenantId))
     await disconnectChannel({ db, ...POLLED }, tenantId, id, 'The tenant is being deleted.');
+  // A disconnected number still gets its webhooks, for the statuses of what was sent: new messages would arrive as fast as they are deleted.
+  await db.transaction(trx => releaseNumbers(trx, tenantId));
   await wait(CACHED_MS);
 }
 

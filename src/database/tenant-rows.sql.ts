@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Db } from './database.ts';
 import { crossTenant } from './expressions.ts';
+import { isDeadlock, violationOf } from './violations.ts';
 
 const BATCH_ROWS = 5_000;
 
@@ -10,8 +11,8 @@ export interface DeletedRows {
 }
 
 /**
- * Deletes every row of a tenant except that in `tenants`, in transactions of at most 5,000 rows, so that no lock is held for long. It
- * may be interrupted and repeated.
+ * Deletes every row of a tenant except those in `tenants` and `tenant_usage`, in transactions of at most 5,000 rows, so that no lock is
+ * held for long. It may be interrupted and repeated. What other processes write meanwhile is deleted in further passes.
  * @param onBatch called after each transaction
  */
 export async function deleteTenantRows(
@@ -19,12 +20,41 @@ export async function deleteTenantRows(
   tenantId: number,
   onBatch: (deleted: DeletedRows) => void,
 ): Promise<void> {
-  for (const table of referencingFirst(await tenantTables(db.read)))
-    for (;;) {
-      const rows = await db.transaction(trx => deleteBatch(trx, table, tenantId));
-      if (rows > 0) onBatch({ table: table.name, rows });
-      if (rows < BATCH_ROWS) break;
+  const tables = referencingFirst(await tenantTables(db.read));
+  for (let pass = 1; ; pass += 1) {
+    let total = 0;
+    let refused: unknown;
+    for (const table of tables) {
+      try {
+        total += await deleteFrom(db, table, tenantId, onBatch);
+      } catch (error) {
+        if (!isOfOtherWork(error)) throw error;
+        refused = error;
+      }
     }
+    if (refused === undefined && (total === 0 || pass === MAX_PASSES)) return;
+    if (pass === MAX_PASSES) throw refused;
+  }
+}
+
+/** For work that began before its tenant was stopped; each pass is shorter than the one before. */
+const MAX_PASSES = 10;
+
+/** Whether rows that were written meanwhile refer to those of a batch, or a transaction under way wants the same locks. */
+const isOfOtherWork = (error: unknown): boolean => isDeadlock(error) || violationOf(error)?.kind === 'foreign_key';
+
+async function deleteFrom(
+  db: Database,
+  table: TenantTable,
+  tenantId: number,
+  onBatch: (deleted: DeletedRows) => void,
+): Promise<number> {
+  for (let total = 0; ; ) {
+    const rows = await db.transaction(trx => deleteBatch(trx, table, tenantId));
+    if (rows > 0) onBatch({ table: table.name, rows });
+    total += rows;
+    if (rows < BATCH_ROWS) return total;
+  }
 }
 
 /** Counts the rows that `deleteTenantRows` deletes. */
@@ -44,14 +74,17 @@ interface TenantTable {
   readonly references: readonly string[];
 }
 
-/** Lists the tables with a tenant. Partitions are listed instead of their parents, because a row's ctid is unique only within one. */
+/**
+ * Lists the tables with a tenant. Partitions are listed instead of their parents, because a row's ctid is unique only within one. Without
+ * its counters a tenant is not found by its name, and its deletion could not be repeated: they go with it.
+ */
 async function tenantTables(db: Db): Promise<TenantTable[]> {
   const { rows } = await sql<TenantTable>`
     select c.oid::regclass::text as name,
       array(select k.confrelid::regclass::text from pg_constraint k where k.conrelid = c.oid and k.contype = 'f') as references
     from pg_class c
     join pg_attribute a on a.attrelid = c.oid and a.attname = 'tenant_id' and not a.attisdropped
-    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname <> 'tenants'
+    where c.relkind = 'r' and c.relnamespace = current_schema()::regnamespace and c.relname not in ('tenants', 'tenant_usage')
     order by 1 ${crossTenant('tables, no rows')}`.execute(db);
   return rows;
 }

@@ -42,7 +42,10 @@ export interface Plant {
   readonly database: TestDatabase;
   readonly token: string;
   readonly emulatorUrl: string;
+  readonly mediaDirectory: string;
   startGateway(port: number): Promise<GatewayProcess>;
+  /** Starts a command, not a server, with the environment of the gateways. */
+  startCommand(...args: readonly string[]): ChildProcess;
   /** Starts a process with one role on any port. */
   startRole(role: 'gateway' | 'worker'): Promise<{ readonly child: ChildProcess; readonly url: string }>;
   /** Counts of messages accepted by the network. */
@@ -75,6 +78,7 @@ export async function startPlant(faults: FaultsPatch, times: Readonly<Record<str
     database,
     token,
     emulatorUrl,
+    mediaDirectory,
     async startGateway(port) {
       const child = startProgram(children, [LAUNCH, 'serve'], { ...env, PORT: String(port) });
       const url = await listeningUrl(child);
@@ -85,6 +89,7 @@ export async function startPlant(faults: FaultsPatch, times: Readonly<Record<str
       };
       return { url, kill: async () => void (await send('SIGKILL')), end: () => send('SIGTERM') };
     },
+    startCommand: (...args) => startProgram(children, [LAUNCH, ...args], env),
     async startRole(role) {
       const child = startProgram(children, [SERVE, role], { ...env, PORT: '0' });
       return { child, url: await listeningUrl(child) };

@@ -200,6 +200,10 @@ const updateConnected = (
     .$narrowType<Status>()
     .executeTakeFirst();
 
+/** Ends the ownership of a tenant's numbers: their webhooks are nobody's until somebody connects them. */
+export const releaseNumbers = (trx: Db, tenantId: number): Promise<unknown> =>
+  trx.deleteFrom('channel_numbers').where('tenant_id', '=', tenantId).execute();
+
 /**
  * Marks a channel as disconnected. If it was the default, the oldest connected channel becomes the default.
  * @returns the changed channels, the disconnected one first; empty if it does not exist or is already disconnected
