@@ -8,8 +8,9 @@ const TIMEOUT_MS = 2_000;
 export type WriteProbe = () => Promise<string | undefined>;
 
 /**
- * Probes with a write, because a standby, a read-only database and a full disk still answer `select 1`. `pg_logical_emit_message`
- * would leave no dead row, but every logical replica would decode it. At most one transaction a second, however many callers;
+ * Probes with a write, because a standby and a read-only database still answer `select 1`. A full disk is found only when the row needs
+ * another page; a probe that takes new space each time would leave it to vacuum. `pg_logical_emit_message` would leave no dead row, but
+ * every logical replica would decode it. At most one transaction a second, however many callers;
  * none without callers.
  */
 export function createWriteProbe(db: Pick<Database, 'write'>): WriteProbe {
