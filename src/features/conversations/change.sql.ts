@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { statementTime } from '../../database/expressions.ts';
 import { PUBLIC_CONVERSATION } from './columns.ts';
 import type { PublicConversation } from './conversation.ts';
 import type { BotDecision, TransitionState } from './transition.ts';
@@ -49,19 +50,18 @@ export async function writeStates(
   return rows;
 }
 
-/** Conversations of any tenant whose time has come, opened; those that others have locked are left for the next sweep. */
+/** Conversations of any tenant whose time has come, by the database's clock, opened; those that others have locked are left for the next sweep. */
 export async function wakeDue(
   trx: Db,
-  nowIso: string,
   limit: number,
 ): Promise<(PublicConversation & { readonly tenant_id: number; readonly snoozed_before: string })[]> {
   const { rows } = await sql<PublicConversation & { tenant_id: number; snoozed_before: string }>`
     /* cross-tenant: the sweep wakes conversations of all tenants, by time alone */
     with due as materialized (
       select tenant_id, id, snoozed_until from conversations
-      where snoozed_until <= ${nowIso}::timestamptz order by snoozed_until limit ${limit} for no key update skip locked
+      where snoozed_until <= statement_timestamp() order by snoozed_until limit ${limit} for no key update skip locked
     )
-    update conversations v set status = 'open', snoozed_until = null, updated_at = ${nowIso}::timestamptz
+    update conversations v set status = 'open', snoozed_until = null, updated_at = ${statementTime}
     from due where v.tenant_id = due.tenant_id and v.id = due.id
     returning ${PUBLIC_CONVERSATION}, v.tenant_id, due.snoozed_until as snoozed_before`.execute(trx);
   return rows;

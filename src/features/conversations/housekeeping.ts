@@ -8,12 +8,11 @@ import { deleteGone } from './presence/presence.sql.ts';
 /** Conversations changed by one transaction. */
 const BATCH = 500;
 
-/** Opens snoozed conversations whose time has come. */
-export async function wakeSnoozed({ db, clock, signals }: Pick<Resources, 'db' | 'clock' | 'signals'>): Promise<void> {
+/** Opens snoozed conversations whose time has come, by the database's clock. */
+export async function wakeSnoozed({ db, signals }: Pick<Resources, 'db' | 'signals'>): Promise<void> {
   for (;;) {
-    const nowIso = new Date(clock.now()).toISOString();
     const count = await db.transaction(async trx => {
-      const woken = await wakeDue(trx, nowIso, BATCH);
+      const woken = await wakeDue(trx, BATCH);
       await appendForTenants(
         trx,
         woken.flatMap(({ tenant_id: tenantId, snoozed_before, ...after }) =>

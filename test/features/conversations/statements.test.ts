@@ -88,7 +88,7 @@ test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => unassignSome(db, 1, 1, 1))).toEqual(CONVERSATION);
-  expect(await describeColumns(database.url, db => wakeDue(db, AT, 1))).toEqual({
+  expect(await describeColumns(database.url, db => wakeDue(db, 1))).toEqual({
     ...CONVERSATION,
     tenant_id: 'bigint',
     snoozed_before: TIME,

@@ -116,9 +116,9 @@ class CampaignTurn {
 
   /** Starts a campaign whose time has come. */
   async #begin(): Promise<number | undefined> {
-    const { db, clock } = this.#context;
+    const { db } = this.#context;
     return this.#change(async run => {
-      if (run.status !== 'scheduled' || Date.parse(run.scheduled_at ?? '') > clock.now()) return undefined;
+      if (run.status !== 'scheduled' || !run.is_due) return undefined;
       const { channel_id: channelId } = await readSendingConditions(
         db.write,
         this.#lane.tenantId,

@@ -27,6 +27,8 @@ export interface RunRow extends CampaignRow {
   readonly failed_before: number;
   /** The same of delivered and failed messages. */
   readonly settled_before: number;
+  /** Whether its time has come, by the database's clock: that of a process may be an hour ahead. */
+  readonly is_due: boolean;
 }
 
 const RUN_COLUMNS = [
@@ -41,12 +43,14 @@ const RUN_COLUMNS = [
   'settled_before',
 ] as const satisfies readonly (keyof RunRow)[];
 
+const isDue = sql<boolean>`scheduled_at is null or scheduled_at <= clock_timestamp()`.as('is_due');
+
 type Narrow = Pick<RunRow, 'status' | 'template' | 'audience' | 'sending_hours' | 'frequency_cap' | 'author'>;
 
 const selectRun = (db: Db, tenantId: number, id: number) =>
   db
     .selectFrom('campaigns')
-    .select(RUN_COLUMNS)
+    .select([...RUN_COLUMNS, isDue])
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
     .$narrowType<Narrow>();
