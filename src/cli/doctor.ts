@@ -237,7 +237,7 @@ const WITHOUT_REDIS = 'Until then, limits count per process.';
 async function examineRedis({ redis }: Config): Promise<Finding> {
   if (!redis) return ok('Redis', 'not configured: rate limits count per process, signals go through PostgreSQL');
   const fault = await probeRedis(redis.url, redis.prefix, redis.timeoutMs);
-  if (!fault) return ok('Redis', 'answers, and accepts writes');
+  if (!fault) return ok('Redis', 'answers, and accepts writes and signals');
   const { host } = new URL(redis.url);
   return fault.kind === 'refused'
     ? failed('Redis', `refused at ${host}: ${fault.message}`, `Correct that, or REDIS_URL. ${WITHOUT_REDIS}`)

@@ -117,7 +117,7 @@ export function createMetrics(): Metrics {
 export function observeRedis(registry: Registry, acceptsWrites: () => boolean): void {
   new Gauge({
     name: 'parley_redis_ready',
-    help: 'Whether Redis is available and accepts writes (1). Otherwise (0), this process counts rate limits by itself; if Redis is unavailable, signals are delayed too.',
+    help: 'Whether Redis is available and accepts writes and signals (1). Otherwise (0), this process counts rate limits by itself, or signals are delayed, or both.',
     registers: [registry],
     collect() {
       this.set(acceptsWrites() ? 1 : 0);

@@ -146,6 +146,10 @@ test('a Redis that answers is ok, and one that refuses or is away fails with its
     state: 'failed',
     finding: expect.stringContaining('OOM command not allowed'),
   });
+  expect(await redis({ publish: '-NOPERM No permissions to access a channel' })).toMatchObject({
+    state: 'failed',
+    finding: expect.stringContaining('to access a channel'),
+  });
   expect((await examine({ REDIS_URL: 'redis://127.0.0.1:9' }, '--no-network')).of('Redis')).toMatchObject({
     state: 'failed',
     finding: expect.stringMatching(/^does not answer at .*ECONNREFUSED/),

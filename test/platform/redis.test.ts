@@ -79,6 +79,20 @@ test('while Redis is connected and refuses writes, a gateway counts limits by it
   redis.stop();
 });
 
+test('a Redis whose user may not use its channel is named in the log and the metrics', async () => {
+  const fault = '-NOPERM No permissions to access a channel';
+  const redis = await startFakeRedis({ subscribe: fault, publish: fault });
+  const gateway = await startGateway({ role: 'gateway', env: { REDIS_URL: `redis://${redis.host}` } });
+  const refusals = () => gateway.logs.filter(({ msg }) => String(msg).startsWith('Redis refuses'));
+  await eventually(async () => expect(refusals()).toHaveLength(1));
+  expect(refusals()).toMatchObject([
+    { msg: 'Redis refuses a command: signals between processes are delayed', err: { message: fault.slice(1) } },
+  ]);
+  expect(await (await fetch(`${gateway.url}/metrics`)).text()).toMatch(/^parley_redis_ready 0$/m);
+  await gateway.stop();
+  redis.stop();
+});
+
 test('the Redis URL is validated, and its password appears in no error and no log line', async () => {
   await expect(startGateway({ env: { REDIS_URL: 'http://user:hunter2@127.0.0.1' } })).rejects.toThrow(
     /^The configuration is not valid:\n {2}REDIS_URL: must look like redis:(?!.*hunter2)/,

@@ -14,14 +14,17 @@ export interface RedisConnection {
   /** Whether it is connected. */
   isReady(): boolean;
   /**
-   * Whether it is connected, and has refused no write for a minute: a Redis without memory, without a disk for its snapshots, or that has
-   * become a replica, answers but counts nothing.
+   * Whether it is connected, and has refused no write or signal for a minute: a Redis without memory, without a disk for its snapshots, that
+   * has become a replica, or whose user lacks a permission, answers but does not do what it is for.
    */
   acceptsWrites(): boolean;
-  /** To be told of each command that writes and fails. Logs refusals, at most once a minute. */
-  onFailedWrite(error: unknown): void;
+  /** To be told of each command that writes or signals and fails. Logs refusals, each effect at most once a minute. */
+  onFailure(error: unknown, effect: RefusalEffect): void;
   close(): Promise<void>;
 }
+
+/** What follows from a refusal, for the log. */
+export type RefusalEffect = 'each process counts rate limits by itself' | 'signals between processes are delayed';
 
 const CONNECT_TIMEOUT_MS = 5_000;
 const MAX_RECONNECT_MS = 2_000;
@@ -57,7 +60,7 @@ export function connectRedis(url: string, log: Log, timeoutMs: number): RedisCon
   let isUnavailable = false;
   let isClosing = false;
   let refusedAtMs = Number.NEGATIVE_INFINITY;
-  let warnedAtMs = Number.NEGATIVE_INFINITY;
+  const warnedAtMs = new Map<RefusalEffect, number>();
   const onUnavailable = (error?: unknown): void => {
     if (isUnavailable || isClosing) return;
     isUnavailable = true;
@@ -82,13 +85,13 @@ export function connectRedis(url: string, log: Log, timeoutMs: number): RedisCon
     subscriber,
     isReady: () => commands.status === 'ready',
     acceptsWrites: () => commands.status === 'ready' && performance.now() - refusedAtMs >= REFUSAL_MS,
-    onFailedWrite(error) {
+    onFailure(error, effect) {
       // What the connection lacks is said above.
       if (!(error instanceof ReplyError)) return;
       refusedAtMs = performance.now();
-      if (refusedAtMs - warnedAtMs < REFUSAL_MS) return;
-      warnedAtMs = refusedAtMs;
-      log.warn({ err: error }, 'Redis refuses writes: each process counts rate limits by itself');
+      if (refusedAtMs - (warnedAtMs.get(effect) ?? Number.NEGATIVE_INFINITY) < REFUSAL_MS) return;
+      warnedAtMs.set(effect, refusedAtMs);
+      log.warn({ err: error }, `Redis refuses a command: ${effect}`);
     },
     async close() {
       isClosing = true;

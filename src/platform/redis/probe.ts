@@ -1,5 +1,6 @@
 import { Redis, ReplyError } from 'ioredis';
 import { SECOND } from '../clock.ts';
+import { signalChannel } from './signal-transport.ts';
 
 export interface RedisFault {
   /** `unreachable`: no connection, or no answer in time. `refused`: it answers with an error, such as WRONGPASS, OOM or READONLY. */
@@ -10,10 +11,10 @@ export interface RedisFault {
 const CONNECT_TIMEOUT_MS = 5 * SECOND;
 
 /**
- * Connects to a Redis once, and writes a key that expires at once.
- * @param prefix of the key
+ * Connects to a Redis once, writes a key that expires at once, and sends an empty signal.
+ * @param prefix of the key and the channel
  * @param timeoutMs of a command
- * @returns undefined if both succeed
+ * @returns undefined if all succeed
  */
 export async function probeRedis(url: string, prefix: string, timeoutMs: number): Promise<RedisFault | undefined> {
   const redis = new Redis(url, {
@@ -31,7 +32,11 @@ export async function probeRedis(url: string, prefix: string, timeoutMs: number)
   });
   try {
     await redis.connect();
-    if (emitted === undefined) await redis.set(`${prefix}:probe`, '', 'PX', 1);
+    if (emitted === undefined) {
+      await redis.set(`${prefix}:probe`, '', 'PX', 1);
+      // Without a topic: nobody listens for it.
+      await redis.publish(signalChannel(prefix), '');
+    }
     return emitted === undefined ? undefined : faultOf(emitted);
   } catch (error) {
     return faultOf(emitted ?? error);

@@ -10,7 +10,7 @@ import type { RedisConnection } from './connection.ts';
  * @param windowMs whole seconds
  */
 export function createRedisRateLimits(
-  { commands, onFailedWrite }: RedisConnection,
+  { commands, onFailure }: RedisConnection,
   prefix: string,
   windowMs = WINDOW_MS,
 ): RateLimits {
@@ -25,7 +25,7 @@ export function createRedisRateLimits(
   // Instead of the library's insurance limiter, which tells nobody why it counts.
   const count = (by: (counter: Counter) => Promise<RateLimiterRes>): Promise<RateLimiterRes> =>
     by(shared).catch((error: unknown) => {
-      onFailedWrite(error);
+      onFailure(error, 'each process counts rate limits by itself');
       return by(own);
     });
   return createRateLimits({
