@@ -234,7 +234,7 @@ function refuseWhenClosing(app: FastifyInstance): void {
   app.addHook('onRequest', (_request, _reply, done) => {
     done(
       isClosing
-        ? new CodedError('SERVICE_UNAVAILABLE', 'The service is stopping. Try again.', { retry_after: 1 })
+        ? new CodedError('SERVICE_UNAVAILABLE', 'The service is stopping. Try again.', { details: { retry_after: 1 } })
         : undefined,
     );
   });

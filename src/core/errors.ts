@@ -94,22 +94,24 @@ export const STAND_IN = '¤';
 export const fieldsOverlap = (one: string, other: string): boolean =>
   one === other || one.startsWith(`${other}.`) || other.startsWith(`${one}.`);
 
+/** What an error says besides its code and message. */
+interface CodedErrorOptions {
+  /** Facts for programs, which REST shows as they are. */
+  readonly details?: Readonly<Record<string, unknown>> | undefined;
+  /** Of a VALIDATION_ERROR: each fault with its code. `details` has the same messages by field. */
+  readonly faults?: readonly Fault[] | undefined;
+  /** Of a NOT_FOUND: the field that names the object, if it is not `id`. */
+  readonly field?: string | undefined;
+}
+
 /** An error whose code, message and details are shown to the caller. Any other error is reported as INTERNAL_ERROR. */
 export class CodedError extends GraphQLError {
   readonly code: ErrorCode;
-  readonly details: Readonly<Record<string, unknown>> | undefined;
-  /** Of a VALIDATION_ERROR: each fault with its code. `details` has the same messages by field. */
+  readonly details: CodedErrorOptions['details'];
   readonly faults: readonly Fault[];
-  /** Of a NOT_FOUND: the field that names the object, if it is not `id`. */
-  readonly field: string | undefined;
+  readonly field: CodedErrorOptions['field'];
 
-  constructor(
-    code: ErrorCode,
-    message: string,
-    details?: Readonly<Record<string, unknown>>,
-    faults: readonly Fault[] = [],
-    field?: string,
-  ) {
+  constructor(code: ErrorCode, message: string, { details, faults = [], field }: CodedErrorOptions = {}) {
     super(message, { extensions: details ? { code, details } : { code } });
     this.code = code;
     this.details = details;
@@ -120,7 +122,7 @@ export class CodedError extends GraphQLError {
 
 /** Uses the same message whether the row does not exist or belongs to another tenant. */
 export const notFound = (what: string, field?: string): CodedError =>
-  new CodedError('NOT_FOUND', `${what} not found.`, undefined, [], field);
+  new CodedError('NOT_FOUND', `${what} not found.`, { field });
 
 /** A VALIDATION_ERROR. @param code the code of each message */
 export function invalid(fields: FieldErrors, code: FieldCode = 'INVALID'): CodedError {
@@ -131,7 +133,7 @@ export function invalid(fields: FieldErrors, code: FieldCode = 'INVALID'): Coded
 }
 
 export const conflict = (message: string, details?: Readonly<Record<string, unknown>>): CodedError =>
-  new CodedError('CONFLICT', message, details);
+  new CodedError('CONFLICT', message, { details });
 
 export const unauthorized = (): CodedError =>
   new CodedError('UNAUTHORIZED', 'A valid bearer token is required: it is missing, unknown, revoked or expired.');
@@ -143,8 +145,7 @@ export const unauthorized = (): CodedError =>
 export function insufficientScope(required: readonly string[], granted: ReadonlySet<string>): CodedError {
   const missing = required.filter(scope => !granted.has(scope));
   return new CodedError('INSUFFICIENT_SCOPE', `This token lacks the scope ${missing.join(', ') || 'for this field'}.`, {
-    required,
-    granted: [...granted],
+    details: { required, granted: [...granted] },
   });
 }
 
@@ -201,7 +202,7 @@ export class FieldErrorList {
 
   /** @param message of the error as a whole; by default that of the first fault */
   toError(message = this.#faults[0]?.message ?? 'The input is not valid.'): CodedError {
-    return new CodedError('VALIDATION_ERROR', message, this.fields, this.#faults);
+    return new CodedError('VALIDATION_ERROR', message, { details: this.fields, faults: this.#faults });
   }
 
   throwIfAny(): void {

@@ -15,6 +15,6 @@ export function requireFeature(
 ): void {
   if (tenant.features.has(feature)) return;
   throw new CodedError('FEATURE_NOT_AVAILABLE', `The plan ${tenant.planName} does not include ${feature}.`, {
-    feature,
+    details: { feature },
   });
 }

@@ -71,7 +71,9 @@ async function* events(
       'SERVICE_UNAVAILABLE',
       'This client reads events more slowly than they arrive. Resume after the cursor.',
       {
-        after: position && encodeCursor(position, context.logGeneration),
+        details: {
+          after: position && encodeCursor(position, context.logGeneration),
+        },
       },
     );
   } finally {

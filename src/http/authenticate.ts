@@ -163,7 +163,7 @@ const tooExpensive = (points: number, limit: number): CodedError =>
   new CodedError(
     'QUERY_TOO_COMPLEX',
     `The operation costs ${points} points; the limit is ${limit} per minute. Select fewer objects or split the query.`,
-    { limit: 'points', maximum: limit, actual: points },
+    { details: { limit: 'points', maximum: limit, actual: points } },
   );
 
 function chargeOf(states: readonly QuotaState[], requested: number, nowMs: number): Charge {
@@ -184,7 +184,6 @@ function rateLimited(state: QuotaState, requested: number): CodedError {
   const reason =
     requested > 1 ? `The operation costs ${requested} points; ${state.remaining} are left.` : 'Rate limit exceeded.';
   return new CodedError('RATE_LIMIT_EXCEEDED', `${reason} Try again in ${seconds} seconds.`, {
-    retry_after: seconds,
-    limit: state.limit,
+    details: { retry_after: seconds, limit: state.limit },
   });
 }

@@ -10,7 +10,9 @@ const FRAMEWORK_CODES: Readonly<Record<number, ErrorCode>> = {
 
 /** The error while the database is unavailable; clients may retry after `retry_after` seconds. */
 export const serviceUnavailable = (): CodedError =>
-  new CodedError('SERVICE_UNAVAILABLE', 'The service is not available at the moment. Try again.', { retry_after: 1 });
+  new CodedError('SERVICE_UNAVAILABLE', 'The service is not available at the moment. Try again.', {
+    details: { retry_after: 1 },
+  });
 
 /**
  * Maps an error thrown outside a route to one that clients may see: client errors keep their message, everything else becomes
@@ -29,5 +31,5 @@ export function asCoded(
     return new CodedError(FRAMEWORK_CODES[status] ?? 'BAD_REQUEST', messages[status] ?? error.message);
   log.error({ err: error, requestId }, 'request failed');
   if (isUnavailable(error) || status === 503) return serviceUnavailable();
-  return new CodedError('INTERNAL_ERROR', 'Something went wrong on our side.', { request_id: requestId });
+  return new CodedError('INTERNAL_ERROR', 'Something went wrong on our side.', { details: { request_id: requestId } });
 }

@@ -89,7 +89,9 @@ describe('errors of GraphQL', () => {
   });
 
   it('name the first field in the message', () => {
-    const error = new CodedError('VALIDATION_ERROR', 'Is required.', { phone: ['Is required.'], email: ['Is taken.'] });
+    const error = new CodedError('VALIDATION_ERROR', 'Is required.', {
+      details: { phone: ['Is required.'], email: ['Is taken.'] },
+    });
     expect(restErrorOf([error], undefined).message).toBe('phone: Is required. (and 1 more)');
   });
 });

@@ -60,9 +60,7 @@ async function requireBotQuota(
   const { bots, patterns } = await countForMore(trx, tenantId, id);
   const refusal = (feature: string, current: number, maximum: number) =>
     new CodedError('FEATURE_LIMIT_EXCEEDED', `There may be at most ${maximum} ${feature}.`, {
-      feature,
-      current,
-      maximum,
+      details: { feature, current, maximum },
     });
   if (id === undefined && bots >= BOT_LIMITS.bots) throw refusal('bots', bots, BOT_LIMITS.bots);
   if (pattern === null) return;

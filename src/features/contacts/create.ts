@@ -99,9 +99,7 @@ async function requireContactQuota(trx: Db, tenant: Tenant): Promise<void> {
 
 const limitExceeded = (used: number | null, maximum: number | null): CodedError =>
   new CodedError('FEATURE_LIMIT_EXCEEDED', 'The plan has no room for another contact.', {
-    feature: 'contacts',
-    current: used,
-    maximum,
+    details: { feature: 'contacts', current: used, maximum },
   });
 
 /** The error for exceeding the plan's contact limit, with current counts; undefined if there is room. For features that create contacts. */

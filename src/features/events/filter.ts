@@ -80,8 +80,7 @@ export function readableTypes(
   const lacks = required.filter(scope => !scopes.has(scope));
   if (lacks.length > 0 || readable.length === 0)
     throw new CodedError('INSUFFICIENT_SCOPE', `These events need the scope ${required.join(', ')}.`, {
-      required: lacks.length > 0 ? lacks : [...new Set(EVENT_TYPES.map(scopeOf))],
-      granted: [...scopes],
+      details: { required: lacks.length > 0 ? lacks : [...new Set(EVENT_TYPES.map(scopeOf))], granted: [...scopes] },
     });
   return new Set(types ?? readable);
 }

@@ -71,9 +71,7 @@ export async function createIntegration(context: Context, input: CreateIntegrati
         const current = await countIntegrations(trx, tenantId);
         if (current >= MAX_INTEGRATIONS)
           throw new CodedError('FEATURE_LIMIT_EXCEEDED', `There may be at most ${MAX_INTEGRATIONS} integrations.`, {
-            feature: 'integrations',
-            current,
-            maximum: MAX_INTEGRATIONS,
+            details: { feature: 'integrations', current, maximum: MAX_INTEGRATIONS },
           });
         const id = await insertIntegration(trx, tenantId, {
           name: '',

@@ -51,7 +51,9 @@ async function markAtNetwork(context: Context, channelId: number, wamid: string,
     if (!(error instanceof NetworkCallError)) throw error;
     const refusal = error.error ?? null;
     if (refusal === null || !FINAL.has(refusal.retryClass))
-      throw new CodedError('MESSAGE_SEND_FAILED', `The network refused: ${error.message}`, { provider: refusal });
+      throw new CodedError('MESSAGE_SEND_FAILED', `The network refused: ${error.message}`, {
+        details: { provider: refusal },
+      });
     context.log.info({ channelId, wamid, code: refusal.code }, 'the network cannot mark a message as read');
   }
 }

@@ -72,7 +72,6 @@ export const hourRefusal = (max: number, nowMs: number): CodedError =>
 function tooMany(what: string, limit: number, ms: number): CodedError {
   const seconds = Math.max(1, Math.ceil(ms / SECOND));
   return new CodedError('RATE_LIMIT_EXCEEDED', `Too many ${what}: try again in ${seconds} seconds.`, {
-    retry_after: seconds,
-    limit,
+    details: { retry_after: seconds, limit },
   });
 }

@@ -23,7 +23,7 @@ export function maskError(error: unknown, requestId: string, log: Log): GraphQLE
   }
   log.error({ err: cause ?? error, requestId, path }, 'operation failed');
   return located(
-    new CodedError('INTERNAL_ERROR', 'Something went wrong on our side.', { request_id: requestId }),
+    new CodedError('INTERNAL_ERROR', 'Something went wrong on our side.', { details: { request_id: requestId } }),
     path,
   );
 }

@@ -254,7 +254,7 @@ const tooComplex = (limit: string, maximum: number, actual: number): CodedError 
   new CodedError(
     'QUERY_TOO_COMPLEX',
     `The operation is too complex: its ${limit} is ${actual}; the limit is ${maximum}.`,
-    { limit, maximum, actual },
+    { details: { limit, maximum, actual } },
   );
 
 /**

@@ -22,7 +22,7 @@ function findFault(value: unknown, path: string, depth: number): string | undefi
     throw new CodedError(
       'QUERY_TOO_COMPLEX',
       `The variables are nested too deeply; the limit is ${MAX_DEPTH} levels.`,
-      { limit: 'variables', maximum: MAX_DEPTH },
+      { details: { limit: 'variables', maximum: MAX_DEPTH } },
     );
   for (const [name, item] of Object.entries(value)) {
     const fault = findFault(item, path === '' ? name : `${path}.${name}`, depth + 1);

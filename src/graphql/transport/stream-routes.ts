@@ -146,7 +146,9 @@ function faultError(fault: StreamFault): CodedError {
     case 'taken':
       return new CodedError('CONFLICT', 'The stream is open already, or its operation id is in use.');
     case 'full':
-      return new CodedError('RATE_LIMIT_EXCEEDED', 'Too many streams or operations are open.', { retry_after: 1 });
+      return new CodedError('RATE_LIMIT_EXCEEDED', 'Too many streams or operations are open.', {
+        details: { retry_after: 1 },
+      });
     default:
       return fault satisfies never;
   }

@@ -166,7 +166,7 @@ async function withPrecondition(
   );
   if (errors) {
     const { code, message, details } = restErrorOf(errors, current.names);
-    throw new CodedError(code, message, details);
+    throw new CodedError(code, message, { details });
   }
   const variables = plan.variables as { readonly input?: { readonly idempotencyKey?: unknown } };
   const { input } = variables;

@@ -152,7 +152,7 @@ export const otpRoutes: readonly Route[] = [
       }),
     }),
     respond: ({ result: { reason, attempts_remaining, ...verified } }) => {
-      if (reason !== null) throw new CodedError(reason, REFUSALS[reason], { attempts_remaining });
+      if (reason !== null) throw new CodedError(reason, REFUSALS[reason], { details: { attempts_remaining } });
       return {
         message: 'Code verified',
         data: {

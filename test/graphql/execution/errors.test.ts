@@ -144,7 +144,7 @@ test('connections closed by the database are replaced, and requests succeed agai
 });
 
 test('a coded error contains its code and details, and no stack or cause', () => {
-  const error = new CodedError('CONFLICT', 'In use.', { by: 3 });
+  const error = new CodedError('CONFLICT', 'In use.', { details: { by: 3 } });
   expect(JSON.parse(JSON.stringify(error))).toEqual({
     message: 'In use.',
     extensions: { code: 'CONFLICT', details: { by: 3 } },

@@ -23,7 +23,9 @@ export async function openExport(
     async open(range) {
       const file = await openKept(files, key, size, range).catch((error: unknown) => {
         if (!(error instanceof FileStoreError)) throw error;
-        throw new CodedError('SERVICE_UNAVAILABLE', 'The file store does not respond. Try again.', { retry_after: 5 });
+        throw new CodedError('SERVICE_UNAVAILABLE', 'The file store does not respond. Try again.', {
+          details: { retry_after: 5 },
+        });
       });
       if (!file) throw notFound('Export');
       return file;

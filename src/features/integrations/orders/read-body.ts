@@ -43,5 +43,5 @@ const tooMuch = (): CodedError =>
   new CodedError(
     'QUERY_TOO_COMPLEX',
     `The payloads of one operation may have ${MAX_BODY_BYTES} bytes together. Select fewer at once.`,
-    { limit: 'payloads', maximum: MAX_BODY_BYTES },
+    { details: { limit: 'payloads', maximum: MAX_BODY_BYTES } },
   );

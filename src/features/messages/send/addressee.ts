@@ -31,15 +31,11 @@ export async function addresseeOf(context: Context, prepared: PreparedSend, foun
       throw conflict('This contact was merged into another one.');
     if (contact.opted_out_at !== null && !mayBeOptedOut)
       throw new CodedError('CONTACT_OPTED_OUT', 'This contact asked not to be messaged.', {
-        opted_out_at: contact.opted_out_at,
-        category: 'all',
-        contact_id: contact.id,
+        details: { opted_out_at: contact.opted_out_at, category: 'all', contact_id: contact.id },
       });
     if (found.category_opted_out_at !== null)
       throw new CodedError('CONTACT_OPTED_OUT', `This contact asked not to get ${content.category} messages.`, {
-        opted_out_at: found.category_opted_out_at,
-        category: content.category,
-        contact_id: contact.id,
+        details: { opted_out_at: found.category_opted_out_at, category: content.category, contact_id: contact.id },
       });
     if (found.is_unreachable)
       throw invalid({

@@ -13,7 +13,7 @@ export class MessageFailed extends CodedError {
   readonly row: MessageRow;
 
   constructor(code: 'MESSAGE_SEND_FAILED' | 'CONTACT_OPTED_OUT', message: string, details: object, row: MessageRow) {
-    super(code, message, { ...details, message_id: row.id });
+    super(code, message, { details: { ...details, message_id: row.id } });
     this.row = row;
   }
 }

@@ -16,14 +16,14 @@ export function refuseErased(
     throw new CodedError(
       'CONTACT_OPTED_OUT',
       'The person with this number asked not to be messaged before their data was erased.',
-      { opted_out_at: erasedAt, category: 'all' },
+      { details: { opted_out_at: erasedAt, category: 'all' } },
     );
   }
   if (category !== undefined && optOuts?.includes(category))
     throw new CodedError(
       'CONTACT_OPTED_OUT',
       `The person with this number asked not to get ${category} messages before their data was erased.`,
-      { opted_out_at: erasedAt, category },
+      { details: { opted_out_at: erasedAt, category } },
     );
 }
 
@@ -40,7 +40,9 @@ export function requireWindow(found: Pick<SendFacts, 'window_expires_at' | 'now_
     'OUTSIDE_SERVICE_WINDOW',
     'The 24-hour service window of this contact is closed: only a template can be sent.',
     {
-      windowExpiredAt: found.window_expires_at,
+      details: {
+        windowExpiredAt: found.window_expires_at,
+      },
     },
   );
 }

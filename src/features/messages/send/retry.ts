@@ -103,7 +103,7 @@ function checkTime({ error, failed_at, updated_at }: MessageRow, nowMs: number, 
     error?.code === PER_USER_LIMIT
       ? 'The network limits marketing messages to this person. Try again later.'
       : 'The network may still have accepted the message. Try again later.',
-    { retry_after: Math.ceil(restMs / SECOND) },
+    { details: { retry_after: Math.ceil(restMs / SECOND) } },
   );
 }
 

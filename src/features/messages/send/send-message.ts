@@ -83,7 +83,7 @@ function withPaths(error: unknown, input: Pick<SendMessageInput, 'to' | 'content
   if (!(error instanceof CodedError)) return error;
   const [recipient, content] = [fieldOf(input.to), fieldOf(input.content)];
   if (error.field === 'to' && recipient !== undefined)
-    return new CodedError(error.code, error.message, error.details, [], `to.${recipient}`);
+    return new CodedError(error.code, error.message, { details: error.details, field: `to.${recipient}` });
   if (error.faults.length === 0) return error;
   if (recipient === undefined || content === undefined) return error;
   const errors = new FieldErrorList();

@@ -19,20 +19,22 @@ export function networkRefusal(error: unknown, field?: string): unknown {
     case 'auth':
     case 'pause_account':
       return new CodedError('MESSAGING_NOT_CONFIGURED', `The network refuses this channel: ${error.message}.`, {
-        provider,
+        details: { provider },
       });
     case 'no_retry':
     case 'fix_request':
       return field === undefined
-        ? new CodedError('SERVICE_UNAVAILABLE', `The network refused: ${error.message}.`, { provider })
+        ? new CodedError('SERVICE_UNAVAILABLE', `The network refused: ${error.message}.`, { details: { provider } })
         : refusalOf(field, error.error.details);
     case 'retry_backoff':
     case 'retry_after_wait':
     case undefined: {
       const waitMs = error.error?.retryAfterMs;
       return new CodedError('SERVICE_UNAVAILABLE', `The network is unavailable: ${error.message}.`, {
-        ...(provider && { provider }),
-        ...(waitMs !== undefined && { retry_after: Math.ceil(waitMs / SECOND) }),
+        details: {
+          ...(provider && { provider }),
+          ...(waitMs !== undefined && { retry_after: Math.ceil(waitMs / SECOND) }),
+        },
       });
     }
   }

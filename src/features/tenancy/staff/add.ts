@@ -17,9 +17,11 @@ export async function addStaff(trx: Db, tenantId: number, given: NewStaff, autho
       'FEATURE_LIMIT_EXCEEDED',
       `The plan has no room for another staff member: ${used} of ${maximum}.`,
       {
-        feature: 'staff',
-        current: used,
-        maximum,
+        details: {
+          feature: 'staff',
+          current: used,
+          maximum,
+        },
       },
     );
   const added = await insertStaff(trx, tenantId, staff);

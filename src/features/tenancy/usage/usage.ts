@@ -51,8 +51,6 @@ export async function monthlyRefusal(
   const [used, limits] = [await monthUsage(db, tenantId, month), await planLimits(db, tenantId)];
   const maximum = feature === 'messages' ? limits.max_messages : limits.max_conversations;
   return new CodedError('FEATURE_LIMIT_EXCEEDED', `The plan allows ${maximum ?? 'no'} ${feature} a month.`, {
-    feature,
-    current: used[feature],
-    maximum,
+    details: { feature, current: used[feature], maximum },
   });
 }

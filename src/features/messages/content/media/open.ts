@@ -61,7 +61,7 @@ export function createMediaReader(resources: Resources): MediaReader {
     return new CodedError(
       'SERVICE_UNAVAILABLE',
       `The network cannot provide the file at the moment${error.error ? `: ${error.error.title}` : ''}.`,
-      { retry_after: 5 },
+      { details: { retry_after: 5 } },
     );
   }
 
@@ -110,7 +110,9 @@ export function createMediaReader(resources: Resources): MediaReader {
     if (kept) return { ...kept, stream: withMinorCollector(kept.stream) };
     return openFromNetwork(tenantId, location, range).catch((error: unknown) => {
       if (!(error instanceof CodedError) || error.code === 'SERVICE_UNAVAILABLE') throw error;
-      throw new CodedError('SERVICE_UNAVAILABLE', 'The file store does not respond. Try again.', { retry_after: 5 });
+      throw new CodedError('SERVICE_UNAVAILABLE', 'The file store does not respond. Try again.', {
+        details: { retry_after: 5 },
+      });
     });
   }
 

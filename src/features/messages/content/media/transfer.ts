@@ -118,16 +118,18 @@ async function readHead(pieces: Pieces): Promise<Uint8Array> {
 
 const tooMany = (): CodedError =>
   new CodedError('SERVICE_UNAVAILABLE', 'Too many files of this account are being uploaded. Try again.', {
-    retry_after: 5,
+    details: { retry_after: 5 },
   });
 
 function refusalOf({ error }: NetworkCallError): CodedError {
   if (!error)
     return new CodedError('SERVICE_UNAVAILABLE', 'The network does not answer at the moment. Try again.', {
-      retry_after: 5,
+      details: { retry_after: 5 },
     });
   const { code, title, details } = error;
   return new CodedError('MESSAGE_SEND_FAILED', `The network refused the file: ${title}.`, {
-    provider: { code, title, details },
+    details: {
+      provider: { code, title, details },
+    },
   });
 }

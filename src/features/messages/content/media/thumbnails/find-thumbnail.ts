@@ -116,7 +116,7 @@ export function createThumbnails(resources: Pick<Resources, 'db' | 'files' | 'lo
       } catch (error) {
         if (!(error instanceof QueueOverload)) throw error;
         throw new CodedError('SERVICE_UNAVAILABLE', 'Too many thumbnails are being made. Try again.', {
-          retry_after: 5,
+          details: { retry_after: 5 },
         });
       }
     },
