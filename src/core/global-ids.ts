@@ -45,11 +45,12 @@ export function parseUuid(tenantId: number, typename: string, text: string): str
 
 /**
  * Parses the id of an operation's object.
- * @throws NOT_FOUND, also for malformed ids
+ * @param field of the input, if it is not `id`
+ * @throws NOT_FOUND for malformed ids
  */
-export function requireId(tenantId: number, typename: string, text: string): number {
+export function requireId(tenantId: number, typename: string, text: string, field?: string): number {
   const id = keyOf(bareId(tenantId, typename, text));
-  if (id === undefined) throw notFound(typename);
+  if (id === undefined) throw notFound(typename, field);
   return id;
 }
 

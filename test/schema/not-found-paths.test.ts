@@ -10,18 +10,40 @@ beforeAll(async () => {
 afterAll(() => gateway.stop());
 
 const UNKNOWN = '987654321';
+const NOWHERE = '0190a5d2-7c1e-7000-8000-000000000000';
+const RECIPIENTS = 'resource.campaignRecipients.campaignId';
+const since = '2026-01-01T00:00:00Z';
+const components = [{ type: 'BODY', text: 'Hello' }];
+const template = { name: 'order', language: 'en', category: 'UTILITY', components };
+const session = { origins: [], documentsOnly: false };
 const content = { text: { body: 'Hello' } };
 
 test.each<[mutation: string, input: object, path: string]>([
   ['addContactsToGroup', { groupId: UNKNOWN, contactIds: ['1'] }, 'groupId'],
   ['removeContactsFromGroup', { groupId: 'x', contactIds: ['1'] }, 'groupId'],
   ['createIntegrationMapping', { integrationId: UNKNOWN, name: 'Orders' }, 'integrationId'],
+  ['createExport', { resource: { campaignRecipients: { campaignId: UNKNOWN } } }, RECIPIENTS],
+  ['createExport', { resource: { campaignRecipients: { campaignId: 'x' } } }, RECIPIENTS],
   ['createMediaUpload', { channelId: UNKNOWN }, 'channelId'],
+  ['createStaffSession', { staffMember: { id: UNKNOWN }, ...session }, 'staffMember.id'],
+  ['createStaffSession', { staffMember: { email: 'nobody@example.com' }, ...session }, 'staffMember.email'],
+  ['createTemplate', { ...template, channelId: UNKNOWN }, 'channelId'],
   ['recordConsent', { contactId: UNKNOWN, category: 'ALL', state: 'OPTED_OUT' }, 'contactId'],
   ['recordConsent', { contactId: 'x', category: 'ALL', state: 'OPTED_OUT' }, 'contactId'],
+  ['replayIntegrationDeliveries', { integrationId: UNKNOWN, since }, 'integrationId'],
+  ['replayWebhookDeliveries', { endpointId: UNKNOWN, since }, 'endpointId'],
+  ['replayWebhookDelivery', { id: NOWHERE, endpointId: 'x' }, 'endpointId'],
+  ['replayWebhookDelivery', { id: NOWHERE, endpointId: UNKNOWN }, 'id'],
+  ['resendOtp', { phone: newPhone(), templateName: 'login_code', channelId: UNKNOWN }, 'channelId'],
+  ['sendOtp', { phone: newPhone(), templateName: 'login_code', channelId: UNKNOWN }, 'channelId'],
   ['sendMessage', { to: { contactId: UNKNOWN }, content }, 'to.contactId'],
   ['sendMessage', { to: { contactId: 'x' }, content }, 'to.contactId'],
   ['sendMessage', { to: { phone: newPhone() }, channelId: UNKNOWN, content }, 'channelId'],
+  [
+    'sendMessage',
+    { to: { phone: newPhone() }, channelId: UNKNOWN, content: { template: { name: 'order', language: 'en' } } },
+    'channelId',
+  ],
   ['syncTemplates', { channelId: UNKNOWN }, 'channelId'],
   ['updateContact', { id: UNKNOWN, city: 'Rome' }, 'id'],
 ])('%s of %j names the field of the object that does not exist: %s', async (mutation, input, path) => {

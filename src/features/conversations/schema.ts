@@ -1,6 +1,7 @@
 import { brandWithType } from '@pothos/core';
 import { FieldErrorList } from '../../core/errors.ts';
-import { inputId, optionalInputId, parseId, requireId, requireUuid } from '../../core/global-ids.ts';
+import { inputId, optionalInputId, parseId, parseUuid, requireId } from '../../core/global-ids.ts';
+import { NIL_UUID } from '../../core/ids.ts';
 import { tenantOf } from '../../core/principal.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
@@ -226,7 +227,8 @@ mutation('markConversationRead', {
   payload: ConversationPayload,
   resolve: async ({ id, upToMessageId, showTyping }, context) => ({
     conversation: await markConversationRead(context, requireId(tenantOf(context), 'Conversation', id), {
-      upToMessageId: upToMessageId == null ? undefined : requireUuid(tenantOf(context), 'Message', upToMessageId),
+      upToMessageId:
+        upToMessageId == null ? undefined : (parseUuid(tenantOf(context), 'Message', upToMessageId) ?? NIL_UUID),
       showTyping,
     }),
   }),

@@ -6,10 +6,15 @@ import type { MappingRow } from './mappings/mapping.ts';
 import { getDeliveries } from './orders/deliveries.sql.ts';
 import type { DeliveryRow } from './orders/delivery.ts';
 
-/** @throws NOT_FOUND */
-export async function requireIntegration(db: Db, tenantId: number, id: number): Promise<IntegrationRow> {
+/** @param field of the input that names it, if it is not `id` @throws NOT_FOUND */
+export async function requireIntegration(
+  db: Db,
+  tenantId: number,
+  id: number,
+  field?: string,
+): Promise<IntegrationRow> {
   const [integration] = await getIntegrations(db, tenantId, [id]);
-  if (!integration) throw notFound('Integration');
+  if (!integration) throw notFound('Integration', field);
   return integration;
 }
 

@@ -259,10 +259,11 @@ describe('marking as read', () => {
     expect(messages.map(({ wamid }) => isRead.get(wamid))).toEqual([true, true, false]);
     expect(await read(harness, { id })).toEqual({ conversation: { unreadCount: 0 }, userErrors: [] });
     expect(await read(harness, { id })).toEqual({ conversation: { unreadCount: 0 }, userErrors: [] });
-    expect(await read(harness, { id, upToMessageId: '01a2032a-8a46-752a-a26f-42e57a00d942' })).toMatchObject({
-      conversation: null,
-      userErrors: [{ code: 'REFERENCE_NOT_FOUND', path: ['upToMessageId'] }],
-    });
+    for (const upToMessageId of ['01a2032a-8a46-752a-a26f-42e57a00d942', 'x'])
+      expect(await read(harness, { id, upToMessageId })).toMatchObject({
+        conversation: null,
+        userErrors: [{ code: 'REFERENCE_NOT_FOUND', path: ['upToMessageId'] }],
+      });
     expect(await harness.events('conversation.updated')).toMatchObject([
       { conversation: { unread_count: 1 }, previous: { unread_count: 3 } },
       { conversation: { unread_count: 0 }, previous: { unread_count: 1 } },

@@ -19,10 +19,13 @@ export interface ExportedRecipients {
   readonly filter: Filter;
 }
 
-/** @throws NOT_FOUND if no campaign has the id; VALIDATION_ERROR for the filter, as the list */
+/** The field of `createExport` that names the campaign. */
+export const CAMPAIGN_FIELD = 'resource.campaignRecipients.campaignId';
+
+/** @throws NOT_FOUND for text that is no id; VALIDATION_ERROR for the filter, as the list */
 export function parseRecipients(tenantId: number, { campaignId, filter }: RecipientsRequest): ExportedRecipients {
   recipientsWhere(tenantId, filter ?? {});
-  return { campaignId: requireId(tenantId, 'Campaign', campaignId), filter: filter ?? {} };
+  return { campaignId: requireId(tenantId, 'Campaign', campaignId, CAMPAIGN_FIELD), filter: filter ?? {} };
 }
 
 const COLUMNS = [

@@ -4,7 +4,7 @@ import type { Filter } from '../../../core/list-args.ts';
 import { callerOf, requireScopes, tenantOf } from '../../../core/principal.ts';
 import type { Context } from '../../../schema/context.ts';
 import { campaignLoader } from '../../campaigns/loaders.ts';
-import { parseRecipients, type RecipientsRequest } from '../../campaigns/recipients/export.ts';
+import { CAMPAIGN_FIELD, parseRecipients, type RecipientsRequest } from '../../campaigns/recipients/export.ts';
 import { checkMessageFilter } from '../../messages/export.ts';
 import { checkCostFilter } from '../../messages/pricing/export.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
@@ -50,7 +50,7 @@ async function requestOf(context: Context, list: ExportedList): Promise<Pick<Req
     requireScopes(callerOf(context), ['contacts:export', 'campaigns:read', 'contacts:read']);
     const filter = parseRecipients(tenantId, list.value);
     const campaign = await campaignLoader(context).load(filter.campaignId);
-    if (!campaign) throw notFound('Campaign');
+    if (!campaign) throw notFound('Campaign', CAMPAIGN_FIELD);
     return { resource: 'campaign_recipients', filter: { ...filter } };
   }
   const { field: resource, value: filter } = list;

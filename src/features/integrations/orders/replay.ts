@@ -120,7 +120,7 @@ async function replayReceived(
   const tenantId = tenantOf(context);
   if (outcomes.length === 0) throw invalid({ outcomes: ['At least one is required.'] }, 'REQUIRED');
   if (outcomes.includes('waiting')) throw invalid({ outcomes: ['Queued payloads are processed anyway.'] });
-  const { mappings } = await requireIntegration(trx, tenantId, integrationId);
+  const { mappings } = await requireIntegration(trx, tenantId, integrationId, 'integrationId');
   requireMappingScopes(callerOf(context), mappings);
   const replayed = await replaySince(trx, tenantId, integrationId, since, outcomes, MAX_REPLAYED);
   const { count, last_received_at: lastReceivedAt } = replayed;

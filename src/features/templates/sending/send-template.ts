@@ -216,7 +216,7 @@ async function requireTemplate(
   const language = languageOf(given);
   const found = await sendableLoader(context).load({ channelId: channelId ?? null, name, language });
   // Decided by the statement that found no channel: another one may find the channel that was connected in between.
-  if (!found) return requireActiveChannel<never>(undefined, channelId != null);
+  if (!found) return requireActiveChannel<never>(undefined, channelId != null, 'channelId');
   if (found.length === 0)
     throw invalid(
       {

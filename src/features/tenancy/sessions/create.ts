@@ -52,7 +52,7 @@ export function createSession(
     {
       async run(trx) {
         const staffMember = await holdStaff(trx, tenant.id, known.id);
-        if (!staffMember) throw notFound('StaffMember');
+        if (!staffMember) throw notFound('StaffMember', 'staffMember');
         const session = boundsOf(principal, staffMember, request, context.clock.now());
         const token = generateToken(SESSION_PREFIX);
         const row = await insertSession(trx, tenant.id, {

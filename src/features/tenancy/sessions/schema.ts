@@ -134,14 +134,17 @@ async function identify(
   given: { readonly field: 'id' | 'email'; readonly value: string },
 ): Promise<StaffRow> {
   const tenantId = tenantOf(context);
-  if (given.field === 'id') return memberById(context, inputId(tenantId, 'StaffMember', given.value, 'staffMember.id'));
+  if (given.field === 'id') {
+    const field = 'staffMember.id';
+    return memberById(context, inputId(tenantId, 'StaffMember', given.value, field), field);
+  }
   const member = given.value.includes('@') && (await findStaff(context.db.read, tenantId, given.value));
-  if (!member) throw notFound('StaffMember');
+  if (!member) throw notFound('StaffMember', 'staffMember.email');
   return member;
 }
 
-async function memberById(context: Context, id: number): Promise<StaffRow> {
+async function memberById(context: Context, id: number, field?: string): Promise<StaffRow> {
   const [member] = await getStaff(context.db.read, tenantOf(context), [id]);
-  if (!member) throw notFound('StaffMember');
+  if (!member) throw notFound('StaffMember', field);
   return member;
 }

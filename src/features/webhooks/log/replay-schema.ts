@@ -55,7 +55,7 @@ mutation('replayWebhookDelivery', {
     webhookDelivery: await replayDelivery(
       context,
       requireUuid(tenantOf(context), 'WebhookDelivery', id),
-      endpointId == null ? undefined : requireId(tenantOf(context), 'WebhookEndpoint', endpointId),
+      endpointId == null ? undefined : requireId(tenantOf(context), 'WebhookEndpoint', endpointId, 'endpointId'),
       idempotencyKey,
     ),
   }),

@@ -135,7 +135,7 @@ async function replaySince(
 ): Promise<ReplayedDeliveries> {
   const tenantId = tenantOf(context);
   const [endpoint] = await getEndpoints(trx, tenantId, [endpointId]);
-  if (!endpoint) throw notFound('WebhookEndpoint');
+  if (!endpoint) throw notFound('WebhookEndpoint', 'endpointId');
   const { scopes } = callerOf(context);
   requireScopes({ scopes }, scopesToRead(endpoint.events));
   requireEnabled(endpoint);
