@@ -11,6 +11,8 @@ export interface ExchangeRequest {
   readonly timeoutMs: number;
   /** Maximum number of response body bytes; a larger response is cut off and its connection closed. */
   readonly maxBytes: number;
+  /** Whether a response is complete with its headers: its body may break off, or not end in time, and is then truncated. */
+  readonly needsOnlyHeaders?: true;
   /** Called immediately before the first byte is written; if it returns `false`, nothing is written. */
   readonly mayCall?: (() => boolean) | undefined;
 }
@@ -19,7 +21,7 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
-  /** Whether the body was larger than `maxBytes`. */
+  /** Whether the body was larger than `maxBytes`, or broke off. */
   readonly isTruncated: boolean;
 }
 
@@ -61,8 +63,11 @@ export function exchange(dispatcher: Dispatcher, request: ExchangeRequest): Prom
     };
     const answer = (isTruncated: boolean): void =>
       settle({ answer: { status, headers, body: Buffer.concat(chunks), isTruncated } });
-    const fail = (reason: string, isTimedOut = false): void =>
-      settle({ answer: undefined, isWritten: controller !== undefined, isWithheld, isTimedOut, reason });
+    const fail = (reason: string, isTimedOut = false): void => {
+      // Interim responses (1xx) are reported too.
+      if (request.needsOnlyHeaders && status >= 200) answer(true);
+      else settle({ answer: undefined, isWritten: controller !== undefined, isWithheld, isTimedOut, reason });
+    };
     const deadline = setTimeout(() => {
       const reason = `no complete response within ${request.timeoutMs} ms`;
       fail(reason, true);

@@ -19,7 +19,7 @@ export interface Post {
 /** How one request ended. */
 export type PostOutcome =
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: string | undefined; readonly body: Buffer }
-  /** No complete response. */
+  /** No response with complete headers. */
   | { readonly kind: 'failure'; readonly reason: string; readonly timedOut: boolean }
   /** The client was closed before the exchange ended: nothing is known about the receiver. */
   | { readonly kind: 'closed' }
@@ -28,7 +28,7 @@ export type PostOutcome =
 
 /** HTTP requests to URLs configured by tenants. */
 export interface PublicHttp {
-  /** Sends a POST without following redirects. Never rejects. */
+  /** Sends a POST without following redirects. Never rejects. A response with complete headers is an answer, whatever becomes of its body. */
   post(request: Post): Promise<PostOutcome>;
   /** Whether a URL may have this host: any name except localhost. Its addresses are checked at each connection. */
   allowsHost(hostname: string): boolean;
@@ -62,7 +62,13 @@ export function createPublicHttp(options: {
   return {
     async post({ url, keepBytes, ...request }) {
       const target = { origin: url.origin, path: url.pathname + url.search };
-      const result = await exchange(agent, { ...request, ...target, method: 'POST', maxBytes: MAX_RESPONSE_BYTES });
+      const result = await exchange(agent, {
+        ...request,
+        ...target,
+        method: 'POST',
+        maxBytes: MAX_RESPONSE_BYTES,
+        needsOnlyHeaders: true,
+      });
       if (result.answer) {
         const { status, headers, body } = result.answer;
         const retryAfter = headers['retry-after'];

@@ -123,7 +123,7 @@ test('at most the requested bytes of a response are kept, and an endless respons
   await expect.poll(() => closed).toBe(true);
 });
 
-test('the timeout covers name resolution, connection, headers and body', async () => {
+test('the timeout covers name resolution, connection, headers and body; headers within it are an answer', async () => {
   const timeoutMs = 60;
   const late = { kind: 'failure', reason: 'no complete response within 60 ms', timedOut: true };
   expect(await client(() => new Promise(() => {}))({ url: at('silent.example'), timeoutMs })).toEqual(late);
@@ -132,7 +132,35 @@ test('the timeout covers name resolution, connection, headers and body', async (
   open.answer(() => {});
   expect(await post({ url: at('slow.example'), timeoutMs })).toEqual(late);
   open.answer((_got, response) => void response.writeHead(200).write('a beginning'));
-  expect(await post({ url: at('slow.example'), timeoutMs })).toEqual(late);
+  const begun = { kind: 'answer', status: 200, retryAfter: undefined, body: Buffer.from('a beginning') };
+  expect(await post({ url: at('slow.example') })).toEqual(begun);
+});
+
+test.each([
+  ['whose body breaks off', 410, '410 Gone\r\nretry-after: 7\r\ncontent-length: 10', 'a beginning'.slice(0, 9)],
+  ['whose chunks break off', 200, '200 OK\r\ntransfer-encoding: chunked', '5\r\nhello\r\n'],
+  ['without the promised body', 204, '204 No Content\r\ncontent-length: 5', ''],
+])('a response %s has the status of its headers', async (_name, status, head, body) => {
+  const server = createServer(({ socket }) => void socket.end(`HTTP/1.1 ${head}\r\n\r\n${body}`));
+  server.listen(0, '127.0.0.2');
+  await once(server, 'listening');
+  const { port: broken } = server.address() as { port: number };
+  const outcome = await client(async () => ['127.0.0.2'])({ url: new URL(`http://broken.example:${broken}/`) });
+  expect(outcome).toMatchObject({ kind: 'answer', status, retryAfter: status === 410 ? '7' : undefined });
+  server.close();
+});
+
+test.each([
+  ['headers that break off', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n'],
+  ['nothing but an interim response', 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'],
+])('%s are a failure', async (_name, text) => {
+  const server = createServer(({ socket }) => void socket.end(text));
+  server.listen(0, '127.0.0.2');
+  await once(server, 'listening');
+  const { port: broken } = server.address() as { port: number };
+  const outcome = await client(async () => ['127.0.0.2'])({ url: new URL(`http://broken.example:${broken}/`) });
+  expect(outcome).toMatchObject({ kind: 'failure', timedOut: false });
+  server.close();
 });
 
 test('failures report their error code, and requests aborted by close() are not reported as failures of the receiver', async () => {

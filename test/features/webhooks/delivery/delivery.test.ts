@@ -91,3 +91,15 @@ test('a receiver that fails three times gets the event again at the times of the
   const stamps = ofFirst.map(({ headers }) => Number(headers['webhook-timestamp']) * SECOND);
   expect(stamps).toEqual(times.map((ms: number) => Math.floor(ms / SECOND) * SECOND));
 });
+
+test('an event is delivered once to a receiver that breaks off its response after the headers', async () => {
+  const { id } = await createEndpoint(gateway, { url: `${receiver.url}/broken`, events: ['group.created'] });
+  receiver.answer((_got, response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('accepted', () => response.destroy());
+  });
+  await makeGroups(gateway, ['broken off']);
+  const rows = await attempted(gateway, id, 1);
+  expect(rows).toMatchObject([{ status: 'DELIVERED', attempts: [{ status: 200, response: 'accepted', error: null }] }]);
+  expect(receiver.at('/broken')).toHaveLength(1);
+});
