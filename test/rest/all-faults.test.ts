@@ -28,6 +28,45 @@ const totals = async (): Promise<unknown> =>
     ),
   );
 
+const KEYS = { 'no key': {}, 'a long key': { 'idempotency-key': 'x'.repeat(256) } };
+
+test.each<[string, string, keyof typeof KEYS, object, string[]]>([
+  [
+    'POST',
+    '/contacts',
+    'a long key',
+    { phone: 'abc', type: 'x', email: 'x' },
+    ['Idempotency-Key', 'email', 'phone', 'type'],
+  ],
+  ['POST', '/contacts', 'a long key', { phone: 'abc', source_id: 987_654 }, ['Idempotency-Key', 'phone', 'source_id']],
+  [
+    'POST',
+    '/contacts?fields=nope',
+    'a long key',
+    { phone: 'abc', type: 'x' },
+    ['Idempotency-Key', 'fields', 'phone', 'type'],
+  ],
+  ['POST', '/contacts?fields=nope', 'no key', { phone: 'abc', type: 'x' }, ['fields', 'phone', 'type']],
+  ['POST', '/contacts?include=nope', 'no key', { phone: 'abc', source_id: 987_654 }, ['include', 'phone', 'source_id']],
+  [
+    'POST',
+    '/messages/text',
+    'a long key',
+    { phone: 'abc', message: '@{nobody}' },
+    ['Idempotency-Key', 'message', 'phone'],
+  ],
+  ['POST', '/templates/sync', 'a long key', {}, ['Idempotency-Key']],
+])(
+  '%s %s: a faulty header or parameter does not hide the faults of the body (%s, %j)',
+  async (method, path, key, body, fields) => {
+    const before = await totals();
+    const response = await gateway.rest(method, path, body, KEYS[key]);
+    const { error } = await json(response);
+    expect([response.status, error.code, Object.keys(error.details).sort()]).toEqual([422, 'VALIDATION_ERROR', fields]);
+    expect(await totals()).toEqual(before);
+  },
+);
+
 describe('a field that cannot be read does not hide the faults of the others', () => {
   test.each<[string, string, object, string[]]>([
     [

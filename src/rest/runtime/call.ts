@@ -19,12 +19,16 @@ const ID_PATTERNS: Readonly<Record<IdKind, RegExp>> = {
   message: /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|wamid\.[\w+/=-]{1,250})$/i,
 };
 
+const KEY = 'Idempotency-Key';
+const MAX_KEY = 255;
+const KEY_TOO_LONG = `May have at most ${MAX_KEY} characters.`;
+
 /** A request, as routes see it. */
 export class Call {
   readonly request: RestRequest;
   /** Of the caller's tenant. */
   readonly tenantId: number | undefined;
-  /** Faults of parameters and body. */
+  /** Faults of parameters, body and `Idempotency-Key`. */
   readonly errors = new FieldErrorList();
 
   constructor(request: RestRequest, caller?: Caller) {
@@ -49,11 +53,19 @@ export class Call {
 
   /** `Idempotency-Key`, bare or as the quoted string of the IETF draft. @throws VALIDATION_ERROR beyond 255 characters */
   get idempotencyKey(): string | undefined {
-    const header = this.request.headers['idempotency-key'];
-    if (typeof header !== 'string') return undefined;
-    const key = header.trim().replace(/^"(.*)"$/, '$1');
-    if (key.length > 255) throw invalid({ 'Idempotency-Key': ['May have at most 255 characters.'] });
+    const key = this.#sentKey;
+    if (key.length > MAX_KEY) throw invalid({ [KEY]: [KEY_TOO_LONG] }, 'TOO_LONG');
     return key === '' ? undefined : key;
+  }
+
+  /** Adds the fault of an `Idempotency-Key` that is too long to those of the parameters and the body. */
+  checkIdempotencyKey(): void {
+    if (this.#sentKey.length > MAX_KEY) this.errors.add(KEY, KEY_TOO_LONG, 'TOO_LONG');
+  }
+
+  get #sentKey(): string {
+    const header = this.request.headers['idempotency-key'];
+    return typeof header === 'string' ? header.trim().replace(/^"(.*)"$/, '$1') : '';
   }
 
   /** `Prefer: respond-async` (RFC 7240 §4.1). */

@@ -9,9 +9,9 @@ import { restErrorOf, restErrorOfUserErrors, userErrorsOf } from './rest-error.t
 import type { Route, RowStyle } from './route.ts';
 
 /**
- * Adds to the error of a faulty body the faults that only the operation finds in its other fields, so that all are reported at once.
- * The operation runs with the faulty fields replaced (`repairedBodies`), in a context that cannot write, send or call anything. A fault
- * that it finds for all replacements is one of the request.
+ * Adds to the error of a faulty request the faults that only the operation finds in the other fields of its body, so that all are
+ * reported at once. The operation runs with the faulty fields replaced (`repairedBodies`), in a context that cannot write, send or call
+ * anything. A fault that it finds for all replacements is one of the request.
  */
 export async function withOtherFaults(
   host: RestHost,
@@ -29,7 +29,8 @@ export async function withOtherFaults(
   for (const { path, message } of faultsOfKinds(route.body, sent)) call.errors.add(path.join('.'), message);
   const known = Object.keys(call.errors.fields);
   const found: Map<string, readonly string[]>[] = [];
-  for (const body of repairedBodies(route.body, sent)) {
+  const isReadable = route.body.safeParse(sent ?? {}).success;
+  for (const body of isReadable ? [sent] : repairedBodies(route.body, sent)) {
     const faults = await rehearse(host, route, operations, requestWith(call.request, body), caller, rows);
     found.push(new Map([...faults].filter(([field]) => !known.some(name => fieldsOverlap(field, name)))));
   }
@@ -45,10 +46,17 @@ export async function withOtherFaults(
   return call.errors.toError();
 }
 
-/** Returns the request with another body and without its idempotency key, so that nothing is stored for the key. */
+/**
+ * Returns the request with another body, without its parameters, which only choose what is shown and may be faulty, and without its
+ * idempotency key, so that nothing is stored for the key.
+ */
 function requestWith(request: RestRequest, body: unknown): RestRequest {
   const { 'idempotency-key': _key, ...headers } = request.headers;
-  return Object.create(request, { body: { value: body }, headers: { value: headers } }) as RestRequest;
+  return Object.create(request, {
+    body: { value: body },
+    query: { value: {} },
+    headers: { value: headers },
+  }) as RestRequest;
 }
 
 async function rehearse(

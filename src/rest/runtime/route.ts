@@ -125,7 +125,7 @@ export interface Route extends Address<z.ZodType> {
   readonly list?: AnyListFields;
   /** The first one describes the route in the OpenAPI document. */
   readonly documents: readonly [DocumentNode, ...DocumentNode[]];
-  /** @throws NOT_FOUND for an id of another form, VALIDATION_ERROR with all faults of parameters and body */
+  /** @throws NOT_FOUND for an id of another form, VALIDATION_ERROR with all faults of parameters, body and `Idempotency-Key` */
   plan(call: Call, rows: RowStyle): Plan;
 }
 
@@ -188,6 +188,7 @@ function planRoute(
       const shown = isSparse ? readShown(call.query, rowFields, call.errors, row.always) : always;
       const list = row.list && readList(call.query, row.list as ListFields<unknown, string>, call.errors);
       const body = row.body && readBody(row.body, call.request.body, call.errors);
+      if (row.method !== 'GET' && row.method !== 'DELETE') call.checkIdempotencyKey();
       call.errors.throwIfAny();
       const input = { call, id, list, body };
       const { document: chosen, variables, respond, names } = choose(body);
