@@ -9,6 +9,7 @@ import type { RestHost } from './host.ts';
 
 type Fields = Record<string, unknown>;
 
+const TWICE = 'May be given only once.';
 const LIMITS = { fields: 100, parts: 110, files: 10, fieldSize: 64 * 1024, fieldNameSize: 100, headerPairs: 20 };
 
 /** The fields of a body that are files; a route with any accepts forms as well as JSON. */
@@ -50,11 +51,11 @@ export async function readForm(
     const name = part.fieldname;
     if (part.type === 'field') {
       if (part.valueTruncated) errors.add(name, `May have at most ${LIMITS.fieldSize} bytes.`);
-      else put(fields, name, part.value);
+      else put(fields, name, part.value, errors);
       continue;
     }
     if (!files.includes(name)) throw invalid({ [name]: [`Is not a file field. File fields: ${files.join(', ')}.`] });
-    if (Object.hasOwn(fields, name)) throw invalid({ [name]: ['May be given only once.'] });
+    if (Object.hasOwn(fields, name)) throw invalid({ [name]: [TWICE] });
     const stream = await contentOf(part);
     // A file input of a web page without a chosen file.
     if (!stream) continue;
@@ -90,8 +91,11 @@ function formError(error: unknown): unknown {
   return new CodedError('BAD_REQUEST', 'The body is not a valid form (multipart/form-data).');
 }
 
-/** Sets a field. `a[b][c]` is a nested field, `a[]` appends to a list, as in PHP and Rails. */
-function put(fields: Fields, name: string, value: unknown): void {
+/**
+ * Sets a field. `a[b][c]` is a nested field, `a[]` appends to a list, as in PHP and Rails. A field that is set already keeps its value
+ * and is added to the errors.
+ */
+function put(fields: Fields, name: string, value: unknown, errors: FieldErrorList): void {
   const [, first = name, rest = ''] = /^([^[\]]+)((?:\[[^[\]]*\])+)$/.exec(name) ?? [];
   const steps = [...rest.matchAll(/\[([^[\]]*)\]/g)].map(([, step = '']) => step);
   const path = [first, ...steps];
@@ -101,6 +105,10 @@ function put(fields: Fields, name: string, value: unknown): void {
   for (const [index, step] of path.entries()) {
     const next = path[index + 1];
     const inner: unknown = Array.isArray(at) ? undefined : at[step];
+    if (inner !== undefined && (next === undefined || !isContainer(inner))) {
+      errors.add(path.join('.'), TWICE);
+      return;
+    }
     if (next === undefined) {
       if (Array.isArray(at)) at.push(value);
       else at[step] = value;
