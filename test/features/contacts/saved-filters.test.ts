@@ -55,3 +55,18 @@ test('a saved filter without a name, with a taken one, or with a value that no l
     ['REQUIRED', 'filter', 'groupId', 'eq'],
   ]);
 });
+
+test('of twenty that are saved at the same time with one place left, exactly one is saved', async () => {
+  const tenant = await gateway.addTenant({ channel: false });
+  await gateway.database.query(
+    `insert into saved_filters (tenant_id, name, filter) select $1, n::text, '{}' from generate_series(1, 499) n`,
+    [tenant.id],
+  );
+  const answers = await Promise.all(
+    Array.from({ length: 20 }, (_, n) =>
+      gateway.mutate('createSavedFilter', { name: `New ${n}`, filter: {} }, SAVED, tenant.token),
+    ),
+  );
+  expect(answers.map(codeOf).filter(code => code === undefined)).toHaveLength(1);
+  expect(answers.map(codeOf).filter(code => code === 'CONFLICT')).toHaveLength(19);
+});

@@ -2,6 +2,7 @@ import { conflict, notFound } from '../../../core/errors.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Filter } from '../../../core/list-args.ts';
 import { callerOf, requireScopes, tenantOf } from '../../../core/principal.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import type { Context } from '../../../schema/context.ts';
 import { campaignLoader } from '../../campaigns/loaders.ts';
 import { CAMPAIGN_FIELD, parseRecipients, type RecipientsRequest } from '../../campaigns/recipients/export.ts';
@@ -75,6 +76,8 @@ async function queue(context: Context, operation: string, request: Request, key:
     { operation, key, input: request },
     {
       async run(trx) {
+        // Serialises requests, so that their limit is exact.
+        await lockTenantUsage(trx, tenantId);
         if ((await countUnfinished(trx, tenantId)) >= MAX_UNFINISHED)
           throw conflict(`${MAX_UNFINISHED} exports are waiting. Try again when one of them is complete.`);
         const author = authorOf(context);

@@ -1,5 +1,6 @@
 import { conflict, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { refuseTaken } from '../../../database/violations.ts';
 import type { Context } from '../../../schema/context.ts';
 import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
@@ -36,6 +37,8 @@ export async function createSavedFilter(context: Context, input: WithKey<SavedFi
   return withUniqueName(() =>
     once(context, keyed, {
       run: async trx => {
+        // Serialises creations, so that their limit is exact.
+        await lockTenantUsage(trx, tenantId);
         if ((await countSavedFilters(trx, tenantId)) >= MAX_SAVED)
           throw conflict(`There may be at most ${MAX_SAVED} saved filters: delete one first.`);
         return insertSavedFilter(trx, tenantId, fields);
