@@ -225,10 +225,10 @@ export async function recordAttempts(trx: Db, recorded: readonly Recorded[]): Pr
     ), done as (
       update webhook_deliveries d set attempts = g.number, tries = (g.value -> 'attempts_since_queued')::integer,
         response_status = (g.value -> 'attempt' ->> 'status')::integer,
-        -- The contact was erased during the attempt: no retry, and the response is not stored.
-        status = case when d.erased_at is not null and o.status = 'pending' then d.status else o.status end,
+        -- The contact was erased, during the attempt or before an earlier version replayed it: no retry, and the response is not stored.
+        status = case when d.erased_at is not null and o.status = 'pending' then 'failed' else o.status end,
         next_attempt_at = case when d.erased_at is null then o.next_attempt_at end,
-        settled_at = case when d.erased_at is not null and o.status = 'pending' then d.settled_at else o.settled_at end,
+        settled_at = case when d.erased_at is not null and o.status = 'pending' then coalesce(d.settled_at, clock_timestamp()) else o.settled_at end,
         error = case when d.erased_at is not null and o.status = 'pending' then d.error end
       from given g cross join lateral jsonb_to_record(g.value -> 'delivery')
         as o (status text, next_attempt_at timestamptz, settled_at timestamptz)

@@ -47,7 +47,7 @@ const ReplayOneInput = builder.inputType('ReplayWebhookDeliveryInput', {
 
 mutation('replayWebhookDelivery', {
   description:
-    'Repeats a delivery now, with the same `webhook-id`. DISABLED if the endpoint is disabled, CONFLICT if it was deleted.',
+    'Repeats a delivery now, with the same `webhook-id`. DISABLED if the endpoint is disabled, CONFLICT if it was deleted or the contact of the event was erased.',
   scope: 'webhooks:write',
   input: ReplayOneInput,
   payload: DeliveryPayload,
@@ -110,7 +110,7 @@ const ReplayPayload = payloadOf<ReplayedDeliveries>('WebhookReplayPayload', 'Res
 
 mutation('replayWebhookDeliveries', {
   description:
-    'Repeats deliveries in order, with the same `webhook-id`. DISABLED if an endpoint is disabled, CONFLICT if one was deleted.',
+    'Repeats deliveries in order, with the same `webhook-id`. DISABLED if an endpoint is disabled, CONFLICT if one was deleted or the contact of a named one was erased.',
   scope: 'webhooks:write',
   input: ReplayManyInput,
   payload: ReplayPayload,

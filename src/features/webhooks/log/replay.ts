@@ -20,7 +20,7 @@ function requireEnabled(endpoint: EndpointRow): void {
  * Delivers an event again at once, under the same id and with the whole retry schedule.
  * @param endpointId if given, the delivery must belong to this endpoint
  * @param key idempotency key
- * @throws NOT_FOUND; DISABLED; CONFLICT when the endpoint is gone; IDEMPOTENCY_MISMATCH; INSUFFICIENT_SCOPE without the read
+ * @throws NOT_FOUND; DISABLED; CONFLICT when the endpoint is gone or the contact erased; IDEMPOTENCY_MISMATCH; INSUFFICIENT_SCOPE without the read
  *   scope of the event
  */
 export async function replayDelivery(
@@ -53,7 +53,7 @@ export async function replayDelivery(
   return delivery;
 }
 
-/** @throws DISABLED; CONFLICT when an endpoint is gone; INSUFFICIENT_SCOPE without the read scope of each event */
+/** @throws DISABLED; CONFLICT when an endpoint is gone or a contact erased; INSUFFICIENT_SCOPE without the read scope of each event */
 async function requeue(context: Context, trx: Db, deliveries: readonly DeliveryRow[]): Promise<DeliveryRow[]> {
   const tenantId = tenantOf(context);
   requireScopes(callerOf(context), scopesToRead([...new Set(deliveries.map(({ event_type: type }) => type))]));
@@ -61,11 +61,14 @@ async function requeue(context: Context, trx: Db, deliveries: readonly DeliveryR
   const endpoints = await getEndpoints(trx, tenantId, endpointIds);
   if (endpoints.length < endpointIds.length) throw conflict('The endpoint was deleted.');
   endpoints.forEach(requireEnabled);
-  return requeueDeliveries(
+  const queued = await requeueDeliveries(
     trx,
     tenantId,
     deliveries.map(({ id }) => id),
   );
+  if (queued.length < deliveries.length)
+    throw conflict('The contact of the event was erased: there is nothing to send.');
+  return queued;
 }
 
 export interface ReplayedDeliveries {
@@ -87,11 +90,11 @@ export type ReplayRequest =
   | { readonly endpointId: number; readonly since: string; readonly onlyFailed: boolean };
 
 /**
- * Repeats deliveries, in order. Of those since an instant, events that the token may not read are left out: the endpoint may have
- * subscribed to them earlier.
+ * Repeats deliveries, in order. Of those since an instant, events of erased contacts are left out, and those that the token may not read:
+ * the endpoint may have subscribed to them earlier.
  * @param key idempotency key
  * @throws NOT_FOUND; VALIDATION_ERROR on `ids.<index>` for a delivery that does not exist; DISABLED; CONFLICT when an endpoint is
- *   gone; INSUFFICIENT_SCOPE without the read scope of each event, or of each of the endpoint's events
+ *   gone or a contact erased; INSUFFICIENT_SCOPE without the read scope of each event, or of each of the endpoint's events
  */
 export async function replayDeliveries(
   context: Context,

@@ -33,20 +33,21 @@ export const getAttempts = (db: Db, tenantId: number, deliveryIds: readonly stri
  */
 const QUEUED = { status: 'pending', tries: 0, next_attempt_at: statementTime, settled_at: null, error: null } as const;
 
-/** Requeues deliveries, whatever their state. */
+/** Requeues deliveries, whatever their state, but not those about erased contacts: their events are blank. */
 export const requeueDeliveries = (db: Db, tenantId: number, ids: readonly string[]): Promise<DeliveryRow[]> =>
   db
     .updateTable('webhook_deliveries')
     .set(QUEUED)
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(ids))
+    .where('erased_at', 'is', null)
     .returning(DELIVERY_COLUMNS)
     .$narrowType<Narrow>()
     .execute();
 
 /**
- * Requeues the oldest deliveries to an endpoint since an instant, of these event types, at most `limit`. Queued deliveries are left
- * unchanged. @returns how many
+ * Requeues the oldest deliveries to an endpoint since an instant, of these event types, at most `limit`. Queued deliveries and those
+ * about erased contacts are left unchanged. @returns how many
  */
 export async function requeueSince(
   db: Db,
@@ -62,6 +63,7 @@ export async function requeueSince(
     .set(QUEUED)
     .where('tenant_id', '=', tenantId)
     .where('status', '<>', sql.lit('pending'))
+    .where('erased_at', 'is', null)
     .where(
       'id',
       '=',
@@ -75,6 +77,7 @@ export async function requeueSince(
           .where(eb => eb.not(eb.ref('is_test')))
           .where('status', '=', anyOf(onlyFailed ? ['failed'] : ['failed', 'delivered']))
           .where('event_type', '=', anyOf(types))
+          .where('erased_at', 'is', null)
           .orderBy('id')
           .limit(limit),
       ),
