@@ -26,7 +26,7 @@ export const WebhookAttempt = builder.objectRef<PublicAttempt>('WebhookAttempt')
     occurredAt: t.expose('at', { type: 'DateTime', description: 'Start of the attempt.' }),
     status: t.exposeInt('status', {
       nullable: true,
-      description: 'HTTP status code; null if there was no complete response.',
+      description: 'HTTP status code; null if there was no response.',
     }),
     durationMs: t.exposeInt('duration_ms', { description: 'Duration in milliseconds.' }),
     response: t.exposeString('response', {
@@ -83,7 +83,7 @@ builder.node(WebhookDelivery, {
     }),
     responseStatus: t.int({
       nullable: true,
-      description: 'HTTP status code of the last attempt; null if there was none, or no complete response.',
+      description: 'HTTP status code of the last attempt; null if there was none, or no response.',
       resolve: delivery => delivery.response_status ?? null,
     }),
     requestBody: t.string({

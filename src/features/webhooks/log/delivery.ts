@@ -18,7 +18,7 @@ export interface PublicDelivery {
 }
 
 export interface DeliveryRow extends PublicDelivery {
-  /** HTTP status of the last attempt; null without a complete response, undefined in an event. */
+  /** HTTP status of the last attempt; null without a response, undefined in an event. */
   readonly response_status?: number | null;
 }
 
@@ -45,7 +45,7 @@ export interface PublicAttempt {
   /** 1, 2, … */
   readonly number: number;
   readonly at: string;
-  /** HTTP status; null without a complete response. */
+  /** HTTP status; null without a response. */
   readonly status: number | null;
   readonly duration_ms: number;
   /** The first kilobyte of the response body. */
