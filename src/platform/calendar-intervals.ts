@@ -1,15 +1,8 @@
 import { DAY, HOUR } from './clock.ts';
-import { type OffsetAt, offsetsOf } from './time-zones.ts';
+import { firstInstantAt, offsetsOf } from './time-zones.ts';
 
 /** Intervals of the civil calendar. Weeks begin on Monday (ISO 8601). */
 export type CalendarInterval = 'hour' | 'day' | 'week' | 'month';
-
-/** The first instant at or after a local time: midnight does not exist on days on which the clock skips it. */
-function firstInstantAt(localMs: number, offsetAt: OffsetAt): number {
-  const candidates = [localMs - DAY, localMs + DAY].map(near => localMs - offsetAt(near));
-  const exact = candidates.filter(ms => ms + offsetAt(ms) === localMs);
-  return exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
-}
 
 /** The local time that begins the interval of a local time; `next`: the one after it. */
 function localStart(interval: Exclude<CalendarInterval, 'hour'>, localMs: number, next: 0 | 1): number {

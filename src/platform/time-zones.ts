@@ -1,4 +1,4 @@
-import { HOUR, MINUTE, SECOND } from './clock.ts';
+import { DAY, HOUR, MINUTE, SECOND } from './clock.ts';
 import { countryOfPerson } from './phone-country.ts';
 
 /** Part of ECMA-402 (Intl Locale Info), which the types of TypeScript lack. */
@@ -126,13 +126,16 @@ export function nextPermitted(zones: readonly string[], times: TimesOfDay, after
 const greatestCommonDivisor = (a: number, b: number): number => (b === 0 ? a : greatestCommonDivisor(b, a % b));
 
 /**
- * Returns the instant at which the clocks of all zones show a local time (`YYYY-MM-DDTHH:MM`) or a later one. If a change of the
- * clocks skips or repeats that time, either of the two possible instants.
+ * Returns the first instant at which a clock shows a local time. A time that the clock skips when it is put forward is as much later as
+ * it is put forward (RFC 5545, 3.3.5).
+ * @param localMs as if it were UTC
  */
+export function firstInstantAt(localMs: number, offsetAt: OffsetAt): number {
+  const candidates = [localMs - DAY, localMs + DAY].map(near => localMs - offsetAt(near));
+  const exact = candidates.filter(ms => ms + offsetAt(ms) === localMs);
+  return exact.length > 0 ? Math.min(...exact) : Math.max(...candidates);
+}
+
+/** Returns the first instant at which the clocks of all zones show a local time (`YYYY-MM-DDTHH:MM`), or have skipped or passed it. */
 export const instantIn = (zones: readonly string[], local: string): number =>
-  Math.max(
-    ...zones.map(zone => {
-      const [utcMs, offsetAt] = [Date.parse(`${local}Z`), offsetsOf(zone)];
-      return utcMs - offsetAt(utcMs - offsetAt(utcMs));
-    }),
-  );
+  Math.max(...zones.map(zone => firstInstantAt(Date.parse(`${local}Z`), offsetsOf(zone))));

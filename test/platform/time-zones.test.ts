@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
-import { HOUR, MINUTE } from '../../src/platform/clock.ts';
+import { HOUR, MINUTE, SECOND } from '../../src/platform/clock.ts';
 import { COUNTRIES } from '../../src/platform/countries.ts';
-import { isPermitted, nextPermitted, zonesOfCountry, zonesOfPerson } from '../../src/platform/time-zones.ts';
+import {
+  instantIn,
+  isPermitted,
+  nextPermitted,
+  offsetsOf,
+  zonesOfCountry,
+  zonesOfPerson,
+} from '../../src/platform/time-zones.ts';
 
 const zonesOf = (timeZone: string | null, phone: string | null, userId: string | null = null) =>
   zonesOfPerson({ timeZone, phone, userId });
@@ -71,4 +78,34 @@ test('a time of day skipped by a clock change is that of the next day; a repeate
   expect(next('2026-10-24T12:00Z')).toBe('2026-10-25T00:10:00.000Z');
   expect(next('2026-10-25T00:50Z')).toBe('2026-10-25T01:10:00.000Z');
   expect(next('2026-10-25T01:50Z')).toBe('2026-10-26T01:10:00.000Z');
+});
+
+test('a local time that a clock change skips is as much later as the clocks are put forward, east and west of Greenwich', () => {
+  const instant = (zone: string, local: string): string =>
+    new Date(instantIn([zone], local)).toISOString().slice(0, 16);
+  expect(instant('Europe/Berlin', '2026-03-29T02:30')).toBe('2026-03-29T01:30');
+  expect(instant('Europe/London', '2026-03-29T01:30')).toBe('2026-03-29T01:30');
+  expect(instant('America/New_York', '2026-03-08T02:30')).toBe('2026-03-08T07:30');
+  expect(instant('America/Los_Angeles', '2026-03-08T02:00')).toBe('2026-03-08T10:00');
+  expect(instant('Australia/Lord_Howe', '2026-10-04T02:10')).toBe('2026-10-03T15:40');
+  // Samoa had no 30 December 2011.
+  expect(instant('Pacific/Apia', '2011-12-30T09:00')).toBe('2011-12-30T19:00');
+});
+
+test('a local time that a clock change repeats is the first of the two, east and west of Greenwich', () => {
+  const instant = (zone: string, local: string): string =>
+    new Date(instantIn([zone], local)).toISOString().slice(0, 16);
+  expect(instant('Europe/Berlin', '2026-10-25T02:30')).toBe('2026-10-25T00:30');
+  expect(instant('America/New_York', '2026-11-01T01:30')).toBe('2026-11-01T05:30');
+});
+
+test('the clock of a zone shows a local time, or a later one, at its instant and not a second before', () => {
+  const shown = (zone: string, atMs: number): number => atMs + offsetsOf(zone)(atMs);
+  const zones = ['America/New_York', 'Australia/Lord_Howe', 'Asia/Kathmandu', 'Europe/Berlin', 'Pacific/Kiritimati'];
+  for (const zone of zones)
+    for (let localMs = at('2026-01-01T00:10Z'); localMs < at('2027-01-01T00:00Z'); localMs += 43 * HOUR + 20 * MINUTE) {
+      const instantMs = instantIn([zone], new Date(localMs).toISOString().slice(0, 16));
+      expect(shown(zone, instantMs)).toBeGreaterThanOrEqual(localMs);
+      expect(shown(zone, instantMs - SECOND)).toBeLessThan(shown(zone, instantMs));
+    }
 });
