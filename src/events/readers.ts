@@ -4,7 +4,7 @@ import type { Database, Db } from '../database/database.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { EventBus } from './bus.ts';
-import { positionBefore } from './cursor.ts';
+import { type Cursor, positionBefore } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
 import type { LogRange } from './log.sql.ts';
 import { findNextRange, lockReader, registerReader, saveReaderPosition } from './readers.sql.ts';
@@ -42,8 +42,9 @@ export interface LogReader {
   /**
    * Whether events may concern it now. If not, it skips to the horizon instead of reading: what is created from now on, an endpoint for
    * example, gets later events only.
+   * @param after the position of the reader
    */
-  isNeeded(trx: Db): Promise<boolean>;
+  isNeeded(trx: Db, after: Cursor): Promise<boolean>;
   /**
    * Consumes a range, set-based: up to 5,000 events of any tenants, most of them irrelevant to the reader. After a failure it gets
    * smaller ranges.
@@ -90,7 +91,7 @@ export async function runReader(
     const consumed = await db.transaction(async trx => {
       const after = await lockReader(trx, reader.name);
       if (!after) return undefined;
-      const isNeeded = await reader.isNeeded(trx);
+      const isNeeded = await reader.isNeeded(trx, after);
       const range = await findNextRange(trx, after, horizon, isNeeded ? events : 1);
       if (!range) return undefined;
       const woken = isNeeded ? await reader.consume(trx, range) : [];

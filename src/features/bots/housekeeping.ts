@@ -2,7 +2,7 @@ import type { LogReader } from '../../events/readers.ts';
 import { DAY, SECOND } from '../../platform/clock.ts';
 import type { Resources } from '../../schema/context.ts';
 import { BOT_LIMITS } from './bot.ts';
-import { hasBots, queueReceived } from './reply/inbox.sql.ts';
+import { areAnyLeftToBots, hasBots, queueReceived } from './reply/inbox.sql.ts';
 import { deleteSettled } from './reply/replies.sql.ts';
 
 /** The queue of tenants with messages to decide on or replies to send; one lane per tenant. */
@@ -13,7 +13,7 @@ export const botReader: LogReader = {
   name: 'bots',
   types: new Set(['message.received']),
   pauseMs: 50,
-  isNeeded: hasBots,
+  isNeeded: async (trx, after) => (await hasBots(trx)) || areAnyLeftToBots(trx, after),
   async consume(trx, range) {
     const tenantIds = await queueReceived(trx, range);
     return tenantIds.map(tenantId => ({ queue: BOTS, key: String(tenantId) }));

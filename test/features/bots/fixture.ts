@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { expect } from 'vitest';
 import type { InboundInput } from '../../../src/emulator/inbound-input.ts';
 import type { PublicBotSkip } from '../../../src/features/bots/events.ts';
@@ -50,6 +51,8 @@ export interface Fixture {
   pass(ms: number): Promise<void>;
   /** Sets the clock of the network, so much beside ours. */
   setNetworkClock(offsetMs: number): void;
+  /** Keeps the log from being read for bots. @returns to be called in order to read on */
+  holdReader(): Promise<() => Promise<void>>;
   /** A tenant of one's own: nobody else's bots answer there. */
   tenant(options?: Parameters<TestGateway['addTenant']>[0] & { templates?: boolean }): Promise<Owner>;
 }
@@ -107,6 +110,20 @@ export async function startFixture(options: TestGatewayOptions = {}): Promise<Fi
     },
     setNetworkClock(offsetMs) {
       offset = offsetMs;
+    },
+    async holdReader() {
+      const held = Promise.withResolvers<void>();
+      const released = Promise.withResolvers<void>();
+      const transaction = gateway.gateway.resources.db.transaction(async trx => {
+        await sql`select from log_readers where name = 'bots' for update`.execute(trx);
+        held.resolve();
+        await released.promise;
+      });
+      await held.promise;
+      return () => {
+        released.resolve();
+        return transaction;
+      };
     },
     async tenant({ templates = false, ...of } = {}) {
       const tenant = await gateway.addTenant(of);

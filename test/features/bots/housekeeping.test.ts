@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readBy } from '../../events/past-events.ts';
 import { dataOf } from '../../support/answers.ts';
+import { eventually } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 import { type Fixture, startFixture } from './fixture.ts';
 
@@ -30,4 +31,24 @@ test('messages are read for bots only while there is one, and the first message 
   await owner.hears(newPhone(), 'after');
   await owner.settled();
   expect(queued()).toEqual([]);
+});
+
+test('the conversation of a message that is not queued for bots yet opens when the last bot of all tenants is deleted', async () => {
+  const { gateway } = fixture;
+  const owner = await fixture.tenant();
+  const phone = newPhone();
+  const id = await owner.bot();
+  await owner.hears(phone, 'hi');
+  await owner.answers(phone.slice(1), 1);
+  const conversation = async () =>
+    gateway.database.query('select status, unread_count from conversations where tenant_id = $1', [owner.id]);
+  expect(await conversation()).toMatchObject([{ status: 'pending' }]);
+  const release = await fixture.holdReader();
+  await owner.hears(phone, 'Are you there?');
+  await eventually(async () => expect(await conversation()).toMatchObject([{ status: 'pending', unread_count: 2 }]));
+  dataOf(await gateway.mutate('deleteBot', { id: String(id) }, 'deletedId', owner.token));
+  expect(await gateway.database.query('select from bots')).toEqual([]);
+  await release();
+  await eventually(async () => expect(await conversation()).toMatchObject([{ status: 'open', unread_count: 2 }]));
+  expect(await owner.outbound()).toBe(1);
 });

@@ -1,11 +1,33 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, anyTenantHas } from '../../../database/expressions.ts';
-import { isInRange, type LogRange } from '../../../events/log.sql.ts';
+import type { Cursor } from '../../../events/cursor.ts';
+import { isAfterPosition, isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
 
-/** Whether any tenant has a bot: if not, no message is queued. One that was disabled may have conversations that wait for it. */
+/** Whether any tenant has a bot. */
 export const hasBots = (trx: Db): Promise<boolean> => anyTenantHas(trx.selectFrom('bots').select('id'));
+
+/** Whether a received message (`e`) left its conversation to a bot. */
+const leavesToBot = sql<boolean>`e.payload->'conversation'->>'status' = 'pending'`;
+
+/** Events examined at once: as many as a range of a reader has. */
+const EXAMINED = 5_000;
+
+/**
+ * Whether messages after a position of the log may have left their conversation to a bot, though no tenant has one any more: they were
+ * received before the last one was deleted. True also if there are too many events to tell.
+ */
+export async function areAnyLeftToBots(trx: Db, after: Cursor): Promise<boolean> {
+  const { rows } = await sql<{ any: boolean }>`
+    /* cross-tenant: the log is read for all tenants at once */
+    select count(*) = ${sql.lit(EXAMINED)}
+      or coalesce(bool_or(case when e.type = 'message.received' then ${leavesToBot} end), false) as any
+    from (select e.type, e.payload from events e where ${isAfterPosition(after)} order by e.xid, e.seq limit ${sql.lit(EXAMINED)}) e`.execute(
+    trx,
+  );
+  return rows[0]?.any ?? false;
+}
 
 /**
  * Queues the messages received in a range of the log for the bots, if the tenant has any and the plan includes them. A message that left
@@ -23,7 +45,7 @@ export async function queueReceived(trx: Db, range: LogRange): Promise<number[]>
           exists (select from bots b where b.tenant_id = e.tenant_id and b.is_enabled)
             and exists (select from tenants n join plans p on p.id = n.plan_id
                         where n.tenant_id = e.tenant_id and n.status = 'active' and 'bots' = any(p.features))
-          or e.payload->'conversation'->>'status' = 'pending')
+          or ${leavesToBot})
       order by e.xid, e.seq
       on conflict (tenant_id, message_id) do nothing
       returning tenant_id

@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../../support/gateway.ts';
 import { newPhone } from '../../../support/seed.ts';
@@ -77,22 +76,6 @@ test.each(ENDS)(
   },
 );
 
-/** Keeps the log from being read for bots. @returns to be called in order to read on */
-async function holdReader(): Promise<() => Promise<void>> {
-  const held = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const transaction = fixture.gateway.gateway.resources.db.transaction(async trx => {
-    await sql`select from log_readers where name = 'bots' for update`.execute(trx);
-    held.resolve();
-    await released.promise;
-  });
-  await held.promise;
-  return () => {
-    released.resolve();
-    return transaction;
-  };
-}
-
 test.each([
   ...ENDS,
   ['disabled its last bot', 'update bots set is_enabled = false where tenant_id = $1'] as const,
@@ -100,7 +83,7 @@ test.each([
 ])('the conversation of a message that is not queued for bots yet opens when its tenant %s', async (_name, end) => {
   const { owner, person } = await answered();
   const { query } = fixture.gateway.database;
-  const release = await holdReader();
+  const release = await fixture.holdReader();
   await owner.hears(person, 'Are you there?');
   await eventually(async () =>
     expect(await query('select from conversations where tenant_id = $1 and unread_count = 2', [owner.id])).toHaveLength(
