@@ -90,6 +90,36 @@ test('a failure stays with its reason when the answer to the send comes after it
   expect(faults).toEqual([]);
 });
 
+test('a conversation is not closed over a message that comes before the page shows it', async () => {
+  const { page, faults, phone, name } = await openConversation('Is that all?');
+  const { query } = gateway.database;
+  let isLate = false;
+  await page.route('**/graphql', async route => {
+    if (!isLate && route.request().postData()?.includes('"CLOSED"')) {
+      isLate = true;
+      gateway.emulator.inbound({ from: phone, text: 'One more thing' });
+      await expect
+        .poll(() => query("select from messages where body = 'One more thing'"), { timeout: 120_000 })
+        .toHaveLength(1);
+    }
+    await route.continue();
+  });
+  const status = async () =>
+    (
+      await query<{ status: string }>(
+        "select v.status from conversations v join messages m on m.conversation_id = v.id where m.body = 'One more thing'",
+      )
+    )[0]?.status;
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await page.getByRole('alert').getByText(`${name} has just written: “One more thing”.`).waitFor();
+  await logOf(page).getByText('One more thing').waitFor();
+  expect(await status()).toBe('open');
+  await page.getByRole('button', { name: 'Close', exact: true }).click();
+  await expect.poll(status).toBe('closed');
+  await expect.poll(() => page.getByRole('alert').count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
 test('a file that misses the thread leaves the page as it is', async () => {
   const { page, faults } = await openConversation('Where is the file?');
   const prevented = await page.getByRole('list', { name: 'Conversations' }).evaluate(element => {

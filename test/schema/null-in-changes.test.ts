@@ -14,6 +14,7 @@ const NO_VALUES: ReadonlySet<string> = new Set([
   'idempotencyKey',
   'unchangedSince',
   'expectedAssigneeId',
+  'expectedLastMessageId',
   'addTagIds',
   'removeTagIds',
   'groupNames',

@@ -6,7 +6,7 @@ import { graphcacheSettings, inOrder } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
 import { followAnew } from './follow-anew.ts';
 import { forgetLaterPages, forgetSeveredPages } from './list-pages.ts';
-import { appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
+import { appendFromConflict, appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
 
 interface Sink {
   next(result: object): void;
@@ -50,7 +50,11 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
             Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
             Conversation: { messages: forgetSeveredPages },
             Subscription: { events: appendFromEvent },
-            Mutation: { sendMessage: appendFromSend, retryMessage: appendFromSend },
+            Mutation: {
+              sendMessage: appendFromSend,
+              retryMessage: appendFromSend,
+              updateConversation: appendFromConflict,
+            },
           },
         }),
       ),

@@ -1,6 +1,11 @@
 import type { Cache, KeyGenerator, UpdateResolver } from '@urql/exchange-graphcache';
 import { gql } from 'urql';
-import type { InboxEventsSubscription, RetryMessageMutation, SendMessageMutation } from '../documents.generated.ts';
+import type {
+  InboxEventsSubscription,
+  RetryMessageMutation,
+  SendMessageMutation,
+  UpdateConversationMutation,
+} from '../documents.generated.ts';
 
 /** Messages of a page of a thread. */
 export const THREAD_PAGE = 40;
@@ -34,6 +39,14 @@ export const appendFromSend: UpdateResolver = (result, _args, cache) => {
   const { sendMessage, retryMessage } = result as unknown as Partial<SendMessageMutation & RetryMessageMutation>;
   const message = (sendMessage ?? retryMessage)?.message;
   if (message) appendToThread(cache, message);
+};
+
+/** The same for a message because of which a conversation was not closed, which may be told before its event. */
+export const appendFromConflict: UpdateResolver = (result, _args, cache) => {
+  const { updateConversation } = result as unknown as UpdateConversationMutation;
+  for (const error of updateConversation?.userErrors ?? [])
+    if (error.__typename === 'ConflictError' && error.current?.__typename === 'Message')
+      appendToThread(cache, error.current);
 };
 
 /**

@@ -3,7 +3,7 @@ import { useMutation } from 'urql';
 import { Link, useSearch } from 'wouter';
 import {
   type ConversationRowFragment,
-  type ConversationStatus,
+  type ThreadMessageFragment,
   UpdateConversationDocument,
 } from '../documents.generated.ts';
 import type { Colleague } from '../presence/use-colleagues.ts';
@@ -17,11 +17,14 @@ import { presentTime, useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { Colleagues } from './colleagues.tsx';
 import { useInboxCommand } from './keys.tsx';
+import { useStatusChange } from './use-status-change.ts';
 
 const HOUR = 3_600_000;
 
 interface Props {
   readonly conversation: ConversationRowFragment;
+  /** Those that are loaded. */
+  readonly messages: readonly ThreadMessageFragment[];
   readonly colleagues: readonly Colleague[];
   /** Panel beside the thread. */
   readonly side: 'details' | 'phone' | undefined;
@@ -31,7 +34,7 @@ interface Props {
 }
 
 /** Head of a thread: the contact, and the actions assign, snooze and close. */
-export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone }: Props) {
+export function ThreadHead({ conversation, messages, colleagues, side, onDetails, onPhone }: Props) {
   const { t } = useTexts();
   const { can, staff, readStaff, viewer } = useAccount();
   const query = useSearch();
@@ -40,9 +43,8 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
   const { id, contact, assignee, status } = conversation;
   const name = contact?.displayName ?? t('inbox.unknown');
   const mayChange = can('CONVERSATIONS_WRITE');
-  const setStatus = (next: ConversationStatus, snoozedUntil?: string): void => {
-    void update({ input: { id, status: next, ...(snoozedUntil !== undefined && { snoozedUntil }) } });
-  };
+  const change = useStatusChange(id, messages);
+  const { setStatus, newMessage } = change;
   // With the assignee that this page shows: somebody who was quicker is not overruled unseen.
   const assign = (assigneeId: string | null): void => {
     void update({ input: { id, assigneeId, expectedAssigneeId: assignee?.id ?? null } });
@@ -159,6 +161,12 @@ export function ThreadHead({ conversation, colleagues, side, onDetails, onPhone 
       </button>
       <SnoozedUntil conversation={conversation} />
       <Colleagues colleagues={colleagues} />
+      {newMessage && (
+        <p className="notice danger" role="alert">
+          {t('thread.wroteMeanwhile', { name, text: newMessage.previewText })}
+        </p>
+      )}
+      <UserErrors errors={change.errors} failure={change.failure} />
       <UserErrors errors={result.data?.updateConversation?.userErrors ?? []} failure={result.error} />
     </header>
   );

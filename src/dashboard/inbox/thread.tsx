@@ -55,15 +55,14 @@ function OpenThread({ conversation }: { readonly conversation: OpenConversation 
   const toggle = (which: 'details' | 'phone'): void => setSide(side === which ? undefined : which);
   const colleagues = useColleagues(conversation.id);
   const edges = conversation.messages?.edges;
-  const draft = useDraftOf(
-    conversation.id,
-    useMemo(() => (edges ?? []).map(({ node }) => node), [edges]),
-  );
+  const messages = useMemo(() => (edges ?? []).map(({ node }) => node), [edges]);
+  const draft = useDraftOf(conversation.id, messages);
   return (
     <DraftContext value={draft}>
       <section ref={setArea} className="thread" aria-label={conversation.contact?.displayName ?? t('inbox.unknown')}>
         <ThreadHead
           conversation={conversation}
+          messages={messages}
           colleagues={colleagues}
           side={side}
           onDetails={() => toggle('details')}

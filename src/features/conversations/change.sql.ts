@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
+import { newIdAt, timeOfId } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
 import { statementTime } from '../../database/expressions.ts';
+import { DAY } from '../../platform/clock.ts';
 import { PUBLIC_CONVERSATION } from './columns.ts';
 import type { PublicConversation } from './conversation.ts';
 import type { BotDecision, TransitionState } from './transition.ts';
@@ -15,6 +17,36 @@ export async function lockConversations(
     select ${PUBLIC_CONVERSATION} from conversations v
     where v.tenant_id = ${tenantId} and v.id = any(${ids}::bigint[]) order by v.id for no key update`.execute(trx);
   return rows;
+}
+
+/** The network retries a webhook for this long: the id of a message that arrives now may be so much older, as it has the time of writing. */
+const LATEST_ARRIVAL_MS = 7 * DAY;
+
+/**
+ * The last message of the person that was stored after another one of the conversation, which is locked. Reactions and system messages
+ * need not be read. @returns undefined if the other one is not of the conversation
+ */
+export async function findInboundAfter(
+  trx: Db,
+  tenantId: number,
+  conversationId: number,
+  afterId: string,
+): Promise<{ readonly later_id: string | null } | undefined> {
+  const from = newIdAt(Math.max(0, timeOfId(afterId) - LATEST_ARRIVAL_MS));
+  const { rows } = await sql<{ later_id: string | null }>`
+    with written as materialized (
+      -- Without a condition on created_at: its index has the messages of all conversations.
+      select m.id, m.created_at from messages m
+      where m.tenant_id = ${tenantId} and m.conversation_id = ${conversationId} and m.id > ${from}::uuid and m.direction = 'inbound'
+        and m.type not in ('reaction', 'system')
+    )
+    select (
+      select w.id from written w where (w.created_at, w.id) > (e.created_at, e.id)
+      order by w.created_at desc, w.id desc limit 1) as later_id
+    from messages e where e.tenant_id = ${tenantId} and e.id = ${afterId}::uuid and e.conversation_id = ${conversationId}`.execute(
+    trx,
+  );
+  return rows[0];
 }
 
 /** Locks the conversations whose status a bot's decision may change. */

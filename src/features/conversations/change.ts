@@ -1,3 +1,4 @@
+import { brandWithType } from '@pothos/core';
 import { conflict, FieldErrorList, notFound } from '../../core/errors.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
@@ -7,6 +8,7 @@ import { once } from '../tenancy/idempotency/once.ts';
 import { staffLoader } from '../tenancy/staff/schema.ts';
 import { lockConversations, writeStates, writeTags } from './change.sql.ts';
 import type { PublicConversation } from './conversation.ts';
+import { requireLastInbound } from './expected-last.ts';
 import { updatedEvent } from './fold.ts';
 import { tagLoader } from './loaders.ts';
 import { currentIds, getConversations, resolveConversation } from './state.sql.ts';
@@ -21,6 +23,8 @@ export interface ConversationChange extends ConversationPatch {
 export interface ConversationUpdate extends ConversationChange {
   /** Undefined: any; null: unassigned. */
   readonly expectedAssigneeId?: number | null | undefined;
+  /** Undefined: any. */
+  readonly expectedLastMessageId?: string | undefined;
   readonly idempotencyKey?: string | null | undefined;
 }
 
@@ -50,16 +54,16 @@ export async function checkChange(context: Context, change: ConversationChange, 
 /**
  * Changes status, assignee and tags of a conversation, or of the one that merges have folded it into, with `conversation.updated` if anything changed. Two people who assign at once
  * with the same `expectedAssigneeId` do not both succeed.
- * @throws NOT_FOUND, VALIDATION_ERROR; CONFLICT with the present conversation as `current`
+ * @throws NOT_FOUND, VALIDATION_ERROR; CONFLICT with the present conversation, or the new message, as `current`
  */
 export async function updateConversation(
   context: Context,
   id: number,
-  { expectedAssigneeId, idempotencyKey, ...change }: ConversationUpdate,
+  { expectedAssigneeId, expectedLastMessageId, idempotencyKey, ...change }: ConversationUpdate,
 ): Promise<PublicConversation> {
   const tenantId = tenantOf(context);
   const nowMs = context.clock.now();
-  const input = { id, expectedAssigneeId, ...change };
+  const input = { id, expectedAssigneeId, expectedLastMessageId, ...change };
   const conversation = await once(
     context,
     { operation: 'updateConversation', key: idempotencyKey, input },
@@ -68,8 +72,12 @@ export async function updateConversation(
         await checkChange(context, change);
         const [before] = await lockConversations(trx, tenantId, await currentIds(trx, tenantId, [id]));
         if (!before) throw notFound('Conversation');
-        if (expectedAssigneeId !== undefined && before.assignee_id !== expectedAssigneeId)
+        if (expectedAssigneeId !== undefined && before.assignee_id !== expectedAssigneeId) {
+          brandWithType(before, 'Conversation' as never);
           throw conflict('Another request has assigned the conversation.', { current: before });
+        }
+        if (expectedLastMessageId !== undefined)
+          await requireLastInbound(context, trx, before.id, expectedLastMessageId);
         const errors = new FieldErrorList();
         for (const message of patchFault(change, before, nowMs)?.snoozedUntil ?? [])
           errors.add('snoozedUntil', message, 'SURPLUS');

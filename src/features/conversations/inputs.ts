@@ -69,6 +69,10 @@ export const UpdateConversationInput = builder.inputType('UpdateConversationInpu
       description:
         'The expected assignee; null: unassigned. With another assignee, nothing is changed, and the result has a ConflictError.',
     }),
+    expectedLastMessageId: t.id({
+      description:
+        'Global id or databaseId of the last message of the person that the caller knows; where the person has not written, of the last message. If the person has written after it, nothing is changed, with a ConflictError whose `current` is the new message.',
+    }),
     ...change(t),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),

@@ -1,4 +1,3 @@
-import { brandWithType } from '@pothos/core';
 import { FieldErrorList } from '../../core/errors.ts';
 import { inputId, optionalInputId, parseId, parseUuid, requireId } from '../../core/global-ids.ts';
 import { NIL_UUID } from '../../core/ids.ts';
@@ -19,7 +18,6 @@ import { windowOf } from '../messages/window.ts';
 import { ServiceWindow } from '../messages/window-schema.ts';
 import { StaffMember, staffLoader } from '../tenancy/staff/schema.ts';
 import { type ConversationUpdate, updateConversation } from './change.ts';
-import type { PublicConversation } from './conversation.ts';
 import {
   ConversationFilter,
   ConversationOrder,
@@ -200,25 +198,17 @@ mutation('updateConversation', {
   scope: 'conversations:write',
   input: UpdateConversationInput,
   payload: ConversationPayload,
-  resolve: async ({ id, expectedAssigneeId, idempotencyKey, ...input }, context) => {
-    const expected = optionalInputId(tenantOf(context), 'StaffMember', expectedAssigneeId, 'expectedAssigneeId');
-    const change = { ...changeOf(context, input), expectedAssigneeId: expected, idempotencyKey };
-    return {
-      conversation: await withBrandedConflict(
-        updateConversation(context, requireId(tenantOf(context), 'Conversation', id), change),
-      ),
+  resolve: async ({ id, expectedAssigneeId, expectedLastMessageId: last, idempotencyKey, ...input }, context) => {
+    const tenantId = tenantOf(context);
+    const change = {
+      ...changeOf(context, input),
+      expectedAssigneeId: optionalInputId(tenantId, 'StaffMember', expectedAssigneeId, 'expectedAssigneeId'),
+      expectedLastMessageId: last == null ? undefined : (parseUuid(tenantId, 'Message', last) ?? NIL_UUID),
+      idempotencyKey,
     };
+    return { conversation: await updateConversation(context, requireId(tenantId, 'Conversation', id), change) };
   },
 });
-
-/** Marks the present conversation of a conflict as one, for `ConflictError.current`. */
-async function withBrandedConflict(work: Promise<PublicConversation>): Promise<PublicConversation> {
-  return work.catch((error: unknown) => {
-    const current = (error as { details?: { current?: unknown } }).details?.current;
-    if (current) brandWithType(current, Conversation);
-    throw error;
-  });
-}
 
 mutation('markConversationRead', {
   description: 'Marks a conversation as read, also where the person sees it, if the network can mark the message.',

@@ -24,6 +24,7 @@ export const PLACES: Record<string, string> = {
   'query previewBotHistory botId': 'Bot',
   'mutation updateConversation input.id': 'Conversation',
   'mutation updateConversation input.expectedAssigneeId': 'StaffMember',
+  'mutation updateConversation input.expectedLastMessageId': 'Message',
   'mutation updateConversation input.assigneeId': 'StaffMember',
   'mutation updateConversation input.addTagIds': 'Tag',
   'mutation updateConversation input.removeTagIds': 'Tag',
