@@ -22,7 +22,9 @@ export async function activate(
   for (let attempt = 1; ; attempt += 1) {
     try {
       const row = await db.transaction(async trx => {
-        const live = await makeLive(trx, tenantId, place, id, message);
+        const makeIt = (): Promise<OtpRow | undefined> => makeLive(trx, tenantId, place, id, message);
+        // Again, in case that it has waited for a merge of the contact.
+        const live = (await makeIt()) ?? (await makeIt());
         if (live && live.state !== 'failed')
           await append(trx, tenantId, [{ type: 'otp.sent', payload: { otp: eventOtp(live) } }]);
         return live;

@@ -10,8 +10,10 @@ const COLUMNS = sql.raw(ROW_COLUMNS.map(column => `o.${column}`).join(', '));
 /**
  * Makes a code live after its message was accepted, and replaces the previous live code. Messages arrive in the order of their ids:
  * of two codes sent concurrently, the one with the later message stays live. If the message failed or was cancelled, the code fails;
- * the row of the message's state is locked, so that a concurrent failure or cancellation is serialized with this.
- * @returns the code: live, already replaced, or failed; undefined if it is no longer `sending`
+ * the row of the message's state is locked, so that a concurrent failure or cancellation is serialized with this. The contact is that of
+ * the message, which a merge may have changed since the acceptance; it is locked against a concurrent one. Lock order: contacts, states.
+ * @param message with the contact as it was accepted, for a message that was deleted since
+ * @returns the code: live, already replaced, or failed; undefined if it is no longer `sending`, or waited for a merge: then call it again
  * @throws a unique violation of otps_live_key if another code became live concurrently
  */
 export async function makeLive(
@@ -22,8 +24,15 @@ export async function makeLive(
   message: { readonly id: string; readonly contactId: number },
 ): Promise<OtpRow | undefined> {
   const { rows } = await sql<OtpRow>`
-    with message as materialized (
-      select s.status from message_states s where s.tenant_id = ${tenantId} and s.message_id = ${message.id}::uuid for share
+    with person as materialized (
+      select p.id from messages m join contacts p on p.tenant_id = ${tenantId} and p.id = m.contact_id
+      where m.tenant_id = ${tenantId} and m.id = ${message.id}::uuid for key share of p
+    ), known as materialized (
+      select where exists (select from person)
+        or not exists (select from messages m where m.tenant_id = ${tenantId} and m.id = ${message.id}::uuid)
+    ), message as materialized (
+      select s.status from message_states s
+      where s.tenant_id = ${tenantId} and s.message_id = ${message.id}::uuid and (select count(*) from person) >= 0 for share
     ), later as materialized (
       select from otps o
       where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.message_id > ${message.id}::uuid limit 1
@@ -32,12 +41,14 @@ export async function makeLive(
       where o.tenant_id = ${tenantId} and o.phone_key = ${phoneKey} and o.purpose = ${purpose} and o.state = 'live'
         and o.message_id < ${message.id}::uuid and exists (select from message where status not in ('failed', 'cancelled'))
         and exists (select from otps s where s.tenant_id = ${tenantId} and s.id = ${id}::uuid and s.state = 'sending')
+        and exists (select from known)
       returning o.id
     )
     update otps o set state = case when not exists (select from message where status not in ('failed', 'cancelled')) then 'failed'
         when exists (select from later) then 'replaced' else 'live' end,
-      message_id = ${message.id}::uuid, contact_id = ${message.contactId}::bigint
-    where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'sending' and (select count(*) from before) >= 0
+      message_id = ${message.id}::uuid, contact_id = coalesce((select id from person), ${message.contactId}::bigint)
+    where o.tenant_id = ${tenantId} and o.id = ${id}::uuid and o.state = 'sending' and exists (select from known)
+      and (select count(*) from before) >= 0
     returning ${COLUMNS}`.execute(trx);
   return rows[0];
 }
