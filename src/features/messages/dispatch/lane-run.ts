@@ -1,7 +1,7 @@
 import type { Lane, TurnEnd } from '../../../lanes/lane.ts';
 import { exponentialBackoffMs, hasPassed, type Instant, instantOf, SECOND } from '../../../platform/clock.ts';
 import type { OpenCredentials } from '../../channels/credentials.ts';
-import { setPaused } from '../../channels/pause.ts';
+import { pauseRefused } from '../../channels/pause.ts';
 import { findEndedCodes } from '../../otp/find-ended-codes.ts';
 import { type Attempted, attempt, type Hindrance } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
@@ -151,12 +151,10 @@ export class LaneRun {
     await Promise.all(this.#writes);
     if (this.#pause === undefined) return;
     const { reason, accessToken } = this.#pause;
-    const { resources, channels } = this.#dispatch;
+    const { resources } = this.#dispatch;
     const ref = { tenantId: this.#tenantId, channelId: this.#channelId };
-    // A refusal of the former token says nothing about a number that was connected again meanwhile.
-    if ((await channels.load(ref))?.accessToken !== accessToken) return;
-    await setPaused(resources, this.#tenantId, this.#channelId, reason);
-    resources.log.error({ ...ref, reason }, 'a channel was paused');
+    if (await pauseRefused(resources, ref, reason, accessToken))
+      resources.log.error({ ...ref, reason }, 'a channel was paused');
   }
 
   /** Requests that this lane may start: always one if none is running, regardless of other lanes. */
