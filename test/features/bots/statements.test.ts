@@ -7,6 +7,7 @@ import {
 } from '../../../src/features/bots/engine/contact-state.sql.ts';
 import { listPast, type PastMessage } from '../../../src/features/bots/history/history.sql.ts';
 import {
+  areAnyLeftToBots,
   clearQueue,
   findOptIns,
   listQueued,
@@ -49,6 +50,11 @@ test.each([true, false])('queued messages are described as their row type says (
     phone_key: 'text',
     wa_id: 'text',
   } satisfies ColumnsOf<QueuedMessage>);
+});
+
+test('whether the log has messages left to bots is described as one value', async () => {
+  const after = { xid: 0n, seq: 0 };
+  expect(await describeColumns(database.url, db => areAnyLeftToBots(db, after))).toEqual({ any: 'boolean' });
 });
 
 test('the conversations of a cleared queue are described by their keys', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../src/core/ids.ts';
 import { listStatement } from '../../../src/database/list.ts';
 import {
+  findInboundAfter,
   lockConversations,
   lockForBots,
   unassignSome,
@@ -88,6 +89,10 @@ test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => unassignSome(db, 1, 1, 1))).toEqual(CONVERSATION);
+  const messageId = '0192f0c0-0000-7000-8000-000000000000';
+  expect(await describeColumns(database.url, db => findInboundAfter(db, 1, 1, messageId))).toEqual({
+    later_id: 'uuid',
+  });
   expect(await describeColumns(database.url, db => wakeDue(db, 1))).toEqual({
     ...CONVERSATION,
     tenant_id: 'bigint',

@@ -289,7 +289,7 @@ describe('concurrent syncs of one account', () => {
       const lane = await take();
       let before: unknown;
       const loseLane = async (): Promise<void> => {
-        await query('update lanes set lease_until = clock_timestamp() where tenant_id = $1');
+        await query("update lanes set lease_until = clock_timestamp() - interval '1 second' where tenant_id = $1");
         await take();
         before = await state();
         if (how === 'after a failure') throw new Error('The network is away.');

@@ -276,7 +276,7 @@ test('a repeated request with its idempotency key returns the same message, also
   const input = { to, kind: 'IMAGE', mediaId, idempotencyKey: 'once' };
   const { databaseId } = await sent(input);
   expect((await sent(input)).databaseId).toBe(databaseId);
-  await gateway.database.query('update media set expires_at = now() where id = $1', [mediaId]);
+  await gateway.database.query("update media set expires_at = now() - interval '1 second' where id = $1", [mediaId]);
   expect((await sent(input)).databaseId).toBe(databaseId);
   expect(Object.keys(contentFaultsOf(await send({ ...input, idempotencyKey: 'new' })))).toEqual(['file.mediaId']);
   expect(codeOf(await send({ ...input, caption: 'other' }))).toBe('IDEMPOTENCY_MISMATCH');
