@@ -105,7 +105,7 @@ class CampaignTurn {
     if (stop) return this.#stop(stop);
     const content = await this.#content(run);
     if ('how' in content) return this.#stop(content);
-    const restricted = accountStop(conditions, content.category, this.#context.clock.now());
+    const restricted = accountStop(conditions, content.category, run.now_ms);
     if (restricted) return this.#stop(restricted);
     const sending = { content, channelId: conditions.channel_id as number, campaignId: run.id };
     if ((await requeueUnconfirmed(this.#context, this.#lane, run.id)) > 0) return this.#lastAccepted > 0 ? 0 : STEP_MS;
@@ -118,7 +118,7 @@ class CampaignTurn {
   async #begin(): Promise<number | undefined> {
     const { db } = this.#context;
     return this.#change(async run => {
-      if (run.status !== 'scheduled' || !run.is_due) return undefined;
+      if (run.status !== 'scheduled' || Date.parse(run.scheduled_at ?? '') > run.now_ms) return undefined;
       const { channel_id: channelId } = await readSendingConditions(
         db.write,
         this.#lane.tenantId,
@@ -159,7 +159,7 @@ class CampaignTurn {
     if (channelId === null || monotonicMs - this.#waitingAt < WAITING_MS) return;
     this.#waitingAt = monotonicMs;
     const { tenantId } = this.#lane;
-    if (hours) await this.#withdraw((trx, run) => withdrawLate(trx, tenantId, run, clock.now()));
+    if (hours) await this.#withdraw((trx, run) => withdrawLate(trx, tenantId, run));
     const merged = await findMergedMessages(db.write, tenantId, id, channelId, PRIORITY.campaign);
     if (merged.length > 0) await this.#withdraw((trx, run) => withdrawMerged(trx, tenantId, run));
   }
@@ -179,8 +179,7 @@ class CampaignTurn {
 
   /** Decides after the first wave: releases the other recipients, or stops the campaign. */
   async #judgeWave(run: RunRow, conditions: SendingConditions): Promise<number | undefined> {
-    const { db, clock } = this.#context;
-    const nowMs = clock.now();
+    const { db } = this.#context;
     // Most of it was not submitted: the network is away. Outcomes are awaited from when it is.
     const waiting = await findWaitingMessages(
       db.write,
@@ -190,11 +189,11 @@ class CampaignTurn {
       PRIORITY.campaign,
     );
     if (waiting.length * 2 > madeOf(run)) {
-      if (nowMs - Date.parse(run.wave_ended_at ?? '') >= SECOND)
-        await this.#writeWave({ wave_ended_at: new Date(nowMs).toISOString() });
+      if (run.now_ms - Date.parse(run.wave_ended_at ?? '') >= SECOND)
+        await this.#writeWave({ wave_ended_at: new Date(run.now_ms).toISOString() });
       return STEP_MS / 4;
     }
-    if (!isWaveOver(run, conditions, nowMs)) return STEP_MS / 4;
+    if (!isWaveOver(run, conditions, run.now_ms)) return STEP_MS / 4;
     const stop = failureStop(run, conditions, true);
     if (stop) return this.#stop(stop);
     await this.#writeWave({ is_wave_passed: true });
@@ -246,9 +245,9 @@ class CampaignTurn {
 
   /** No recipient is due now: waits for those that are due later, or completes the campaign. */
   async #waitOrComplete(run: RunRow, channelId: number): Promise<number | undefined> {
-    const { db, clock } = this.#context;
+    const { db } = this.#context;
     const due = await nextDueAt(db.write, this.#lane.tenantId, run.id);
-    if (due !== null) return Math.max(FULL_MS, Math.min(MINUTE, Date.parse(due) - clock.now()));
+    if (due !== null) return Math.max(FULL_MS, Math.min(MINUTE, Date.parse(due) - run.now_ms));
     const waiting = await findWaitingMessages(db.write, this.#lane.tenantId, run.id, channelId, PRIORITY.campaign);
     if (waiting.length > 0) return STEP_MS / 4;
     return this.#change(async () => ({ action: 'complete' }));
@@ -290,13 +289,13 @@ class CampaignTurn {
   async #change(
     decide: (run: RunRow) => Promise<Parameters<typeof changeStatus>[3] | undefined>,
   ): Promise<number | undefined> {
-    const { db, clock, lanes, signals } = this.#context;
+    const { db, lanes, signals } = this.#context;
     const { tenantId } = this.#lane;
     const changed = await db.transaction(async trx => {
       const run = await lockRun(trx, tenantId, this.#campaignId);
       if (!run || (run.status !== 'running' && run.status !== 'scheduled')) return undefined;
       const change = await decide(run);
-      const done = change && (await changeStatus(trx, tenantId, run, change, new Date(clock.now()).toISOString()));
+      const done = change && (await changeStatus(trx, tenantId, run, change, new Date(run.now_ms).toISOString()));
       await this.#lane.fence(trx);
       return done;
     });

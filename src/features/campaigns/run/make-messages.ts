@@ -68,10 +68,10 @@ export async function makeMessages(context: Context, lane: Lane, sending: Sendin
       cap: run.frequency_cap,
     });
     const wave = run.is_wave_passed ? limit : Math.min(limit, (run.wave_size ?? 0) - madeOf(run));
-    const { changes, claims, looked } = choose(candidates, run.sending_hours, wave, context.clock.now());
+    const { changes, claims, looked } = choose(candidates, run.sending_hours, wave, run.now_ms);
     await writeRecipients(trx, tenantId, run.id, changes);
     const isWaveMade = !run.is_wave_passed && madeOf(run) + claims.length >= (run.wave_size ?? 0);
-    const nowIso = new Date(context.clock.now()).toISOString();
+    const nowIso = new Date(run.now_ms).toISOString();
     const last = looked.findLast(candidate => !candidate.is_waiting);
     const skipped = changes.filter(({ state }) => state === STATE.skipped).length;
     await writeRun(

@@ -27,8 +27,10 @@ export interface RunRow extends CampaignRow {
   readonly failed_before: number;
   /** The same of delivered and failed messages. */
   readonly settled_before: number;
-  /** Whether its time has come, by the database's clock: that of a process may be an hour ahead. */
-  readonly is_due: boolean;
+  /**
+   * The database's time when it was read, for every decision by time: the clock of a process may be an hour off, which would send at night.
+   */
+  readonly now_ms: number;
 }
 
 const RUN_COLUMNS = [
@@ -43,14 +45,14 @@ const RUN_COLUMNS = [
   'settled_before',
 ] as const satisfies readonly (keyof RunRow)[];
 
-const isDue = sql<boolean>`scheduled_at is null or scheduled_at <= clock_timestamp()`.as('is_due');
+const nowMs = sql<number>`extract(epoch from clock_timestamp())::float8 * 1000`.as('now_ms');
 
 type Narrow = Pick<RunRow, 'status' | 'template' | 'audience' | 'sending_hours' | 'frequency_cap' | 'author'>;
 
 const selectRun = (db: Db, tenantId: number, id: number) =>
   db
     .selectFrom('campaigns')
-    .select([...RUN_COLUMNS, isDue])
+    .select([...RUN_COLUMNS, nowMs])
     .where('tenant_id', '=', tenantId)
     .where('id', '=', id)
     .$narrowType<Narrow>();

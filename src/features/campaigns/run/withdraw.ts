@@ -55,8 +55,12 @@ export async function withdraw(
 export async function withdrawLate(
   trx: Db,
   tenantId: number,
-  { id, channel_id: channelId, sending_hours: hours }: Pick<RunRow, 'id' | 'channel_id' | 'sending_hours'>,
-  nowMs: number,
+  {
+    id,
+    channel_id: channelId,
+    sending_hours: hours,
+    now_ms: nowMs,
+  }: Pick<RunRow, 'id' | 'channel_id' | 'sending_hours' | 'now_ms'>,
 ): Promise<readonly number[]> {
   if (channelId === null || hours === null) return [];
   const waiting = await findWaitingPeople(trx, tenantId, id, channelId, PRIORITY.campaign);
