@@ -170,5 +170,7 @@ async function upload(
   await client.send(command);
 }
 
+/** Whether there is no such object. A bucket that is gone, or was misspelled, has lost none: that is an error of the storage. */
 const isMissing = (error: unknown): boolean =>
-  error instanceof NoSuchKey || (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404);
+  error instanceof NoSuchKey ||
+  (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket');

@@ -147,11 +147,12 @@ describe.skipIf(!hasS3)('S3', () => {
     await store.close();
   });
 
-  test('that is unavailable, or rejects the credentials, is an error of the store', async () => {
+  test('that is unavailable, rejects the credentials, or has lost the bucket is an error of the store', async () => {
     const options = optionsOfS3();
     for (const wrong of [
       { ...options, endpoint: 'http://127.0.0.1:9' },
       { ...options, credentials: { accessKeyId: 'test:tester', secretAccessKey: 'wrong' } },
+      { ...options, bucket: 'gone' },
     ]) {
       const store = await openS3Store(directory, wrong);
       await expect(store.open('1/ab/same', undefined)).rejects.toThrow(FileStoreError);
