@@ -4,7 +4,7 @@ import { ensurePartitions } from '../database/partitions.sql.ts';
 import { analyzeGrown } from '../database/table-statistics.sql.ts';
 import { type LogReader, startReaders } from '../events/readers.ts';
 import { deleteOldEvents } from '../events/retention.ts';
-import { BOTS, botReader, cleanBotReplies } from '../features/bots/housekeeping.ts';
+import { BOTS, cleanBotReplies, createBotReader } from '../features/bots/housekeeping.ts';
 import { answerWaiting } from '../features/bots/reply/answer.ts';
 import { dueBotLanes } from '../features/bots/reply/replies.sql.ts';
 import { cleanLists } from '../features/campaigns/housekeeping.ts';
@@ -107,7 +107,7 @@ function queuesOf(resources: Resources): ShownQueue[] {
 }
 
 /** Permanent readers of the event log; each runs in one process at a time. */
-const READERS: readonly LogReader[] = [botReader, campaignReader, webhookReader];
+const createReaders = (): readonly LogReader[] => [createBotReader(), campaignReader, webhookReader];
 
 /** Tables partitioned by month. */
 const PARTITIONED = [
@@ -141,7 +141,7 @@ const CHORES: readonly {
     run: byAge(resources =>
       deleteOldEvents(
         resources,
-        READERS.map(({ name }) => name),
+        createReaders().map(({ name }) => name),
       ),
     ),
   },
@@ -186,7 +186,7 @@ const CHORE_SPACING_MS = 50;
 export async function startWorker(resources: Resources, lanes: Lanes): Promise<() => Promise<void>> {
   await restartStatusWait(resources);
   await lanes.start(queuesOf(resources), () => restartStatusWait(resources));
-  const readers = await startReaders(resources, READERS);
+  const readers = await startReaders(resources, createReaders());
   const stops = CHORES.map(({ name, everyMs, run }, place) =>
     every(
       resources,
