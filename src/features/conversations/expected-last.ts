@@ -1,8 +1,8 @@
-import { brandWithType } from '@pothos/core';
 import { conflict, invalid } from '../../core/errors.ts';
-import { callerOf, tenantOf } from '../../core/principal.ts';
+import { tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
 import type { Context } from '../../schema/context.ts';
+import { currentMessage } from '../messages/current-message.ts';
 import { findMessage } from '../messages/loaders.ts';
 import { findInboundAfter } from './change.sql.ts';
 
@@ -26,9 +26,8 @@ export async function requireLastInbound(
     );
   if (found.later_id === null) return;
   const message = await findMessage(trx, tenantId, found.later_id);
-  if (message) brandWithType(message, 'Message' as never);
   throw conflict(
     'The person has written after the expected last message. Read the new message, then repeat the change with its id as expectedLastMessageId, or without one.',
-    { current: callerOf(context).scopes.has('messages:read') ? message : null },
+    { current: currentMessage(context, message) },
   );
 }

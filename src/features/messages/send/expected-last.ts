@@ -1,11 +1,10 @@
-import { brandWithType } from '@pothos/core';
 import { conflict, invalid } from '../../../core/errors.ts';
 import { parseUuid } from '../../../core/global-ids.ts';
-import { callerOf, tenantOf } from '../../../core/principal.ts';
+import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import type { Context } from '../../../schema/context.ts';
-import { messageLoader } from '../loaders.ts';
-import { getMessages } from '../messages.sql.ts';
+import { currentMessage } from '../current-message.ts';
+import { findMessage, messageLoader } from '../loaders.ts';
 import type { DecidedSend } from './decide.ts';
 import { findAnswerAfter, lockContactForSend } from './expected-last.sql.ts';
 import { NOT_IN_CONVERSATION } from './quote.ts';
@@ -45,11 +44,10 @@ export async function requireUnanswered(context: Context, trx: Db, { prepared, t
   await lockContactForSend(trx, tenantId, to.contactId);
   const answerId = await findAnswerAfter(trx, tenantId, to.conversationId, expected, prepared.author);
   if (answerId === undefined) return;
-  const [answer] = await getMessages(trx, tenantId, [answerId]);
-  if (answer) brandWithType(answer, 'Message' as never);
+  const answer = await findMessage(trx, tenantId, answerId);
   const author = answer?.author?.name;
   throw conflict(
     `${author === undefined ? 'Somebody' : `“${author}”`} has answered after the expected last message. Read the answer, then send with its id as expectedLastMessageId, or without one.`,
-    { current: callerOf(context).scopes.has('messages:read') ? answer : null },
+    { current: currentMessage(context, answer) },
   );
 }
