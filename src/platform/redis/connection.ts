@@ -31,7 +31,8 @@ const MAX_RECONNECT_MS = 2_000;
 /** Longer than most intervals of scrapes. A Redis at the limit of its memory refuses some writes and accepts others. */
 const REFUSAL_MS = MINUTE;
 
-const OPTIONS = {
+/** Of every connection; time-outs of commands are added. */
+export const REDIS_OPTIONS = {
   // Supported by every server and proxy; no later feature is needed.
   protocol: 2,
   lazyConnect: true,
@@ -54,7 +55,7 @@ const OPTIONS = {
  */
 export function connectRedis(url: string, log: Log, timeoutMs: number): RedisConnection {
   // A connection without a response for twice as long is closed, so that further commands do not wait too.
-  const options = { ...OPTIONS, commandTimeout: timeoutMs, socketTimeout: 2 * timeoutMs };
+  const options = { ...REDIS_OPTIONS, commandTimeout: timeoutMs, socketTimeout: 2 * timeoutMs };
   const commands = new Redis(url, options);
   const subscriber = new Redis(url, options);
   let isUnavailable = false;

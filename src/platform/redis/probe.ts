@@ -1,5 +1,5 @@
 import { Redis, ReplyError } from 'ioredis';
-import { SECOND } from '../clock.ts';
+import { REDIS_OPTIONS } from './connection.ts';
 import { signalChannel } from './signal-transport.ts';
 
 export interface RedisFault {
@@ -8,8 +8,6 @@ export interface RedisFault {
   readonly message: string;
 }
 
-const CONNECT_TIMEOUT_MS = 5 * SECOND;
-
 /**
  * Connects to a Redis once, writes a key that expires at once, and sends an empty signal.
  * @param prefix of the key and the channel
@@ -17,14 +15,7 @@ const CONNECT_TIMEOUT_MS = 5 * SECOND;
  * @returns undefined if all succeed
  */
 export async function probeRedis(url: string, prefix: string, timeoutMs: number): Promise<RedisFault | undefined> {
-  const redis = new Redis(url, {
-    protocol: 2,
-    lazyConnect: true,
-    connectTimeout: CONNECT_TIMEOUT_MS,
-    commandTimeout: timeoutMs,
-    maxRetriesPerRequest: 0,
-    retryStrategy: () => null,
-  });
+  const redis = new Redis(url, { ...REDIS_OPTIONS, commandTimeout: timeoutMs, retryStrategy: () => null });
   let emitted: unknown;
   // What fails while connecting is emitted; the promise says only that the connection is closed.
   redis.on('error', error => {
