@@ -41,6 +41,14 @@ export async function startSecondGateway(
   };
 }
 
+/** A worker on the database of a gateway, as a process of its own is. */
+export async function startWorker({ gateway }: TestGateway): Promise<Gateway> {
+  const { config } = gateway.resources;
+  const { databaseUrl, secretKey } = config;
+  if (databaseUrl === undefined || secretKey === undefined) throw new Error('The configuration is not complete.');
+  return serve({ config: { ...config, databaseUrl, secretKey }, schema, role: 'worker', log: createLog('silent') });
+}
+
 export interface DatabaseProxy {
   /** The URL of the database through this proxy. */
   readonly databaseUrl: string;

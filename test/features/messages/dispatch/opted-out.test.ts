@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../../../src/app/schema.ts';
-import { type Gateway, serve } from '../../../../src/app/serve.ts';
+import type { Gateway } from '../../../../src/app/serve.ts';
 import { recordConsent } from '../../../../src/features/contacts/consent/record.ts';
-import { createLog } from '../../../../src/platform/log.ts';
 import { codeOf, dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { startWorker } from '../../../support/second-gateway.ts';
 
 /** Queued messages are not sent after an opt-out from their category. */
 
@@ -26,18 +25,6 @@ afterAll(async () => {
   await worker?.stop();
   await gateway.stop();
 });
-
-async function startWorker(): Promise<void> {
-  const { config } = gateway.gateway.resources;
-  const { databaseUrl, secretKey } = config;
-  if (databaseUrl === undefined || secretKey === undefined) throw new Error('The configuration is not complete.');
-  worker = await serve({
-    config: { ...config, databaseUrl, secretKey },
-    schema,
-    role: 'worker',
-    log: createLog('silent'),
-  });
-}
 
 const TEMPLATE = `mutation ($to: String!, $name: String!) {
   sent: sendMessage(input: { to: { phone: $to }, content: { template: { name: $name, language: "en" } } }) { message { databaseId contact { databaseId } } userErrors { code message path } } }`;
@@ -67,7 +54,7 @@ test('queued messages fail when the contact opts out of their category or of all
   const wanted = [await accept(some ?? '', 'order'), await accept(some ?? ''), await accept(none ?? '', 'sale')];
   await optOut(unwanted[0]?.contactId ?? 0, 'marketing');
   await optOut(unwanted[1]?.contactId ?? 0, 'all');
-  await startWorker();
+  worker = await startWorker(gateway);
   const statusOf = async ({ id }: Accepted) => {
     const [row] = await gateway.database.query<{ status: string; error: { title: string; details: string } | null }>(
       'select status, error from message_states where message_id = $1',
@@ -92,7 +79,7 @@ test('queued messages fail when the contact opts out of their category or of all
 });
 
 test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an opt-out', async () => {
-  if (!worker) await startWorker();
+  if (!worker) worker = await startWorker(gateway);
   const to = '+4915155610005';
   // The network asks to wait, so that the message is still there when its contact opts out.
   gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to }] });
@@ -121,7 +108,7 @@ test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an op
 });
 
 test('error 131050 opts out of marketing, in the response to a send and in a status', async () => {
-  if (!worker) await startWorker();
+  if (!worker) worker = await startWorker(gateway);
   const phone = '+4915155610004';
   gateway.emulator.setFaults({ next: [{ errorCode: 131_050, to: phone }] });
   const { id, contactId } = await accept(phone, 'sale');

@@ -1,9 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../../../src/app/schema.ts';
-import { type Gateway, serve } from '../../../../src/app/serve.ts';
-import { createLog } from '../../../../src/platform/log.ts';
+import type { Gateway } from '../../../../src/app/serve.ts';
 import { payloadOf } from '../../../support/answers.ts';
 import { eventually, type TestGateway } from '../../../support/gateway.ts';
+import { startWorker } from '../../../support/second-gateway.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { createEndpoint, makeGroups, startHooks, wake } from '../setup.ts';
 
@@ -14,12 +13,7 @@ let receiver: Receiver;
 let workers: Gateway[];
 beforeAll(async () => {
   [gateway, receiver] = await Promise.all([startHooks({ role: 'gateway' }), startReceiver()]);
-  const { config } = gateway.gateway.resources;
-  const { databaseUrl, secretKey } = config;
-  if (databaseUrl === undefined || secretKey === undefined) throw new Error('The configuration is not complete.');
-  const startWorker = () =>
-    serve({ config: { ...config, databaseUrl, secretKey }, schema, role: 'worker', log: createLog('silent') });
-  workers = await Promise.all([startWorker(), startWorker()]);
+  workers = await Promise.all([startWorker(gateway), startWorker(gateway)]);
 });
 afterAll(async () => {
   for (const worker of workers) await worker.stop();

@@ -1,13 +1,11 @@
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { schema } from '../../../../src/app/schema.ts';
-import { type Gateway, serve } from '../../../../src/app/serve.ts';
+import type { Gateway } from '../../../../src/app/serve.ts';
 import { restoreLog } from '../../../../src/events/restore.ts';
 import { renumberListening } from '../../../../src/features/webhooks/endpoints/targets.sql.ts';
-import { createLog } from '../../../../src/platform/log.ts';
 import { pastEvents } from '../../../events/past-events.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, type TestGateway } from '../../../support/gateway.ts';
-import { startSecondGateway } from '../../../support/second-gateway.ts';
+import { startSecondGateway, startWorker } from '../../../support/second-gateway.ts';
 import { follow, seen } from '../../events/subscriber.ts';
 import { type Receiver, startReceiver } from '../receiver.ts';
 import { createEndpoint, makeGroups, startHooks } from '../setup.ts';
@@ -20,7 +18,7 @@ let worker: Gateway | undefined;
 beforeAll(async () => {
   [gateway, receiver] = await Promise.all([startHooks({ role: 'gateway' }), startReceiver()]);
   // Readers of the log begin where the first worker is started.
-  await startWorker();
+  worker = await startWorker(gateway);
   await stopWorker();
 });
 afterEach(stopWorker);
@@ -28,18 +26,6 @@ afterAll(async () => {
   await gateway.stop();
   await receiver.stop();
 });
-
-async function startWorker(): Promise<void> {
-  const { config } = gateway.gateway.resources;
-  const { databaseUrl, secretKey } = config;
-  if (databaseUrl === undefined || secretKey === undefined) throw new Error('The configuration is not complete.');
-  worker = await serve({
-    config: { ...config, databaseUrl, secretKey },
-    schema,
-    role: 'worker',
-    log: createLog('silent'),
-  });
-}
 
 async function stopWorker(): Promise<void> {
   await worker?.stop();
@@ -56,7 +42,7 @@ test('an endpoint does not get events from before its creation', async () => {
   await makeGroups(gateway, ['before']);
   await createEndpoint(gateway, { url: `${receiver.url}/new`, events: ['group.*'] });
   await makeGroups(gateway, ['after']);
-  await startWorker();
+  worker = await startWorker(gateway);
   await eventually(() => expect(namesAt('/new')).toEqual(['after']));
 });
 
@@ -70,7 +56,7 @@ test('an endpoint does not get events from while it was disabled', async () => {
   // What is enabled already stays so: nothing is passed over.
   await pastEvents(gateway);
   await update(id, { isEnabled: true });
-  await startWorker();
+  worker = await startWorker(gateway);
   await eventually(() => expect(namesAt('/disabled')).toEqual(['again']));
 });
 
@@ -78,7 +64,7 @@ test('after a restore in another cluster, unread events are consumed once and cu
   const { token } = gateway.tenant;
   const { id } = await createEndpoint(gateway, { url: `${receiver.url}/restored`, events: ['group.*'] });
   const subscriber = await follow(gateway.url, token, { types: ['group.*'] });
-  await startWorker();
+  worker = await startWorker(gateway);
   await makeGroups(gateway, ['taken']);
   await eventually(() => expect(namesAt('/restored')).toEqual(['taken']));
   await stopWorker();
@@ -96,10 +82,10 @@ test('after a restore in another cluster, unread events are consumed once and cu
     await gateway.database.query(
       `update ${table} set ${column} = (${column}::text::numeric + 1e12)::bigint::text::xid8`,
     );
-  await expect(startWorker()).rejects.toThrow('parley restore-log');
+  await expect(startWorker(gateway)).rejects.toThrow('parley restore-log');
   const { db } = gateway.gateway.resources;
   await restoreLog(db, { renumberOthers: renumberListening });
-  await startWorker();
+  worker = await startWorker(gateway);
   await eventually(() => expect(namesAt('/restored')).toEqual(['taken', 'not taken']));
   await makeGroups(gateway, ['new']);
   await eventually(() => expect(namesAt('/restored')).toEqual(['taken', 'not taken', 'new']));
