@@ -2,13 +2,27 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
 import { holdLock } from '../../../support/lock.ts';
-import { type CampaignFixture, startCampaignFixture } from '../fixture.ts';
+import { type CampaignFixture, type Sender, startCampaignFixture } from '../fixture.ts';
 
 let fixture: CampaignFixture;
 beforeAll(async () => {
   fixture = await startCampaignFixture();
 });
 afterAll(() => fixture.gateway.stop());
+
+/** Waits for the end of a campaign with two recipients who are one person now. */
+async function expectOneMessage(of: Sender, id: string, phones: readonly string[]): Promise<void> {
+  const text =
+    'query ($id: ID!) { campaign(id: $id) { status progress { total pending sent skips { reason count } } } }';
+  await eventually(async () =>
+    expect(dataOf(await of.ask(text, { id })).campaign).toEqual({
+      status: 'COMPLETED',
+      progress: { total: 2, pending: 0, sent: 1, skips: [{ reason: 'DUPLICATE', count: 1 }] },
+    }),
+  );
+  const sent = phones.flatMap(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages);
+  expect(sent).toHaveLength(1);
+}
 
 test('answers and opt-outs of a person who was merged since count for the campaign', async () => {
   const of = await fixture.sender();
@@ -36,16 +50,7 @@ test('two recipients who are merged between their choice and the acceptance of t
   await eventually(async () => expect(await lock.waiting()).toContainEqual(expect.stringMatching(waits)));
   dataOf(await of.mutate('mergeContacts', { id: ids[0], fromIds: [ids[1]] }));
   await lock.release();
-  const text =
-    'query ($id: ID!) { campaign(id: $id) { status progress { total pending sent skips { reason count } } } }';
-  await eventually(async () =>
-    expect(dataOf(await of.ask(text, { id })).campaign).toEqual({
-      status: 'COMPLETED',
-      progress: { total: 2, pending: 0, sent: 1, skips: [{ reason: 'DUPLICATE', count: 1 }] },
-    }),
-  );
-  const sent = phones.flatMap(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages);
-  expect(sent).toHaveLength(1);
+  await expectOneMessage(of, id, phones);
 });
 
 test.each([
@@ -71,15 +76,6 @@ test.each([
     } finally {
       await database.query('update log_origin set outbox_held_at = null');
     }
-    const text =
-      'query ($id: ID!) { campaign(id: $id) { status progress { total pending sent skips { reason count } } } }';
-    await eventually(async () =>
-      expect(dataOf(await of.ask(text, { id })).campaign).toEqual({
-        status: 'COMPLETED',
-        progress: { total: 2, pending: 0, sent: 1, skips: [{ reason: 'DUPLICATE', count: 1 }] },
-      }),
-    );
-    const sent = phones.flatMap(to => fixture.gateway.emulator.sent({ to, limit: 10 }).messages);
-    expect(sent).toHaveLength(1);
+    await expectOneMessage(of, id, phones);
   },
 );
