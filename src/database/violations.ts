@@ -11,6 +11,11 @@ const KINDS: Readonly<Record<string, 'unique' | 'foreign_key' | 'check'>> = {
 /** Whether PostgreSQL aborted this transaction to resolve a deadlock; it may be retried. */
 export const isDeadlock = (error: unknown): boolean => error instanceof pg.DatabaseError && error.code === '40P01';
 
+/** A transaction could not take the locks that it turned out to need. As after PostgreSQL's own 40001, it may be retried. */
+export class TransactionConflict extends Error {
+  readonly code = '40001';
+}
+
 /** Returns the violated constraint; undefined for any other error. */
 export function violationOf(
   error: unknown,

@@ -1,9 +1,11 @@
 import type { Author } from '../../../core/author.ts';
 import type { Db } from '../../../database/database.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';
 import { mergeContacts } from '../merging/merge.ts';
+import { lockContactRows } from '../store.ts';
 import { findShared } from './persons.sql.ts';
-import { lockPersons, renamePortfolio } from './store.ts';
+import { renamePortfolio } from './store.ts';
 
 const NETWORK: Author = { kind: 'system', id: null, name: 'network' };
 
@@ -20,12 +22,11 @@ export async function adoptPortfolio(
   to: string,
   nowMs: number,
 ): Promise<void> {
-  // The lock on the counter serialises identity changes.
-  await lockPersons(trx, tenantId, []);
+  await lockTenantUsage(trx, tenantId);
   const groups = groupsOf(await findShared(trx, tenantId, from, to));
   const ids = groups.flat();
   if (ids.length > 0) {
-    await lockPersons(trx, tenantId, ids);
+    await lockContactRows(trx, tenantId, ids);
     await lockOutbox(trx, tenantId, ids);
     for (const group of groups)
       await mergeContacts(trx, tenantId, { ids: group, reason: 'network', author: NETWORK, nowMs });

@@ -1,19 +1,22 @@
 import type { Author } from '../../../core/author.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
+import { lockTenantUsage } from '../../../database/tenant-lock.ts';
+import { TransactionConflict } from '../../../database/violations.ts';
 import { append } from '../../../events/append.ts';
 import { phoneKey } from '../../../platform/phone.ts';
 import type { ContactRow } from '../contact.ts';
 import { insertPersons } from '../contacts.sql.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';
 import { mergeContacts } from '../merging/merge.ts';
+import { lockContactRows } from '../store.ts';
 import { type Evidence, lookupOf } from './evidence.ts';
 import { type ChangeReason, People } from './people.ts';
 import { finalOf, type Identity, type Person } from './person.ts';
 import { loadPersons, type StoredPerson, updatePersons, writeIdentities } from './persons.sql.ts';
-import { beginLocks, clearPhones, getDefaults, lockPersons, undoLocks } from './store.ts';
+import { beginLocks, clearPhones, getDefaults, undoLocks } from './store.ts';
 
-/** Attempts to lock the contacts; concurrent identity changes may extend the set to lock. */
+/** Attempts to lock the contacts; what an identity change committed before may extend the set to lock. */
 const MAX_ATTEMPTS = 5;
 
 const NETWORK: Author = { kind: 'system', id: null, name: 'network' };
@@ -36,11 +39,13 @@ export async function recognise(
   await beginLocks(trx);
   const first = await decide(trx, tenantId, evidence);
   if (!first.isChange) return first.resolved.map(person => finalOf(person).id);
-  // Release the contact locks: tenant_usage must be locked first.
+  // Release the contact locks: tenant_usage must be locked first. It stays locked: no other identity change comes between attempts.
   await undoLocks(trx);
+  await lockTenantUsage(trx, tenantId);
+  await beginLocks(trx);
   let toLock = first.toLock;
   for (let attempt = 1; attempt <= MAX_ATTEMPTS; attempt += 1) {
-    await lockPersons(trx, tenantId, toLock);
+    if (toLock.length > 0) await lockContactRows(trx, tenantId, toLock);
     // Decide again under the locks, because the data may have changed.
     const plan = await decide(trx, tenantId, await readEvidence());
     const missing = plan.toLock.filter(id => !toLock.includes(id));
@@ -48,7 +53,7 @@ export async function recognise(
     await undoLocks(trx);
     toLock = [...new Set([...toLock, ...missing])];
   }
-  throw new Error('The contacts are being changed by other processes; the webhook will be retried.');
+  throw new TransactionConflict('The contacts to change were others at each of five attempts.');
 }
 
 interface Plan {

@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, bigints, texts, transactionTime, unnest } from '../../../database/expressions.ts';
-import { lockTenantUsage } from '../../../database/tenant-lock.ts';
-import { lockContactRows } from '../store.ts';
 
 /** The portfolio of each channel, within which user ids are unique; `waba:<id>` if it is unknown. */
 export async function portfoliosOf(
@@ -22,16 +20,6 @@ const selectPortfolios = compileOnce((db, tenantId: number, channelIds: readonly
     .where('tenant_id', '=', tenantId)
     .where('id', '=', anyOf(channelIds)),
 );
-
-/**
- * Locks contacts for an identity change. Lock order: tenant_usage, contacts by id. The lock on the counter serialises identity
- * changes of a tenant.
- */
-export async function lockPersons(trx: Db, tenantId: number, ids: readonly number[]): Promise<void> {
-  await lockTenantUsage(trx, tenantId);
-  if (ids.length === 0) return;
-  await lockContactRows(trx, tenantId, ids);
-}
 
 /** Savepoint to release locks, so that a larger set can be locked in order (no deadlocks). */
 export const beginLocks = (trx: Db): Promise<unknown> => sql`savepoint recognition`.execute(trx);
