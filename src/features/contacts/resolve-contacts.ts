@@ -1,6 +1,7 @@
 import type { Db } from '../../database/database.ts';
 import type { NetworkPerson } from '../../network/network.ts';
 import type { Resources } from '../../schema/context.ts';
+import type { MergeRequest } from './merging/merge.ts';
 import type { Evidence } from './recognition/evidence.ts';
 import { listExisting } from './recognition/persons.sql.ts';
 import { recognise } from './recognition/recognise.ts';
@@ -33,6 +34,7 @@ export interface SeenRecipient extends Sender {
  * Resolves people to contacts (see `People` for the rules), creating contacts for unknown ones. The plan's limit does not apply,
  * so that no inbound message is rejected; it does stop the next creation by the tenant.
  *
+ * @param onCountedTwice as of a merge (`MergeRequest`)
  * @returns contact ids in the order of the senders
  */
 export async function resolveContacts(
@@ -40,8 +42,10 @@ export async function resolveContacts(
   tenantId: number,
   senders: readonly Sender[],
   nowMs: number,
+  onCountedTwice?: MergeRequest['onCountedTwice'],
 ): Promise<number[]> {
-  return senders.length === 0 ? [] : recognise(trx, tenantId, () => readEvidence(trx, tenantId, senders, nowMs), nowMs);
+  if (senders.length === 0) return [];
+  return recognise(trx, tenantId, () => readEvidence(trx, tenantId, senders, nowMs), nowMs, onCountedTwice);
 }
 
 /** Stores identities of recipients. Skips recipients whose contact was erased or merged, because they would be created again. */

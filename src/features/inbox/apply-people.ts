@@ -1,6 +1,7 @@
 import type { Db } from '../../database/database.ts';
 import type { NetworkPerson } from '../../network/network.ts';
 import type { NetworkUpdate } from '../../network/updates.ts';
+import type { MergeRequest } from '../contacts/merging/merge.ts';
 import { applyPeopleUpdates, type ChannelUpdate } from '../contacts/recognition/apply-updates.ts';
 import type { Sender } from '../contacts/resolve-contacts.ts';
 import type { RoutedUpdate } from './route-updates.ts';
@@ -17,6 +18,7 @@ export async function applyPeople(
   tenantId: number,
   routed: readonly RoutedUpdate[],
   nowMs: number,
+  onCountedTwice: MergeRequest['onCountedTwice'],
 ): Promise<ContactOf> {
   const persons = routed.flatMap(({ update, channels }) => {
     const [channel] = channels;
@@ -31,7 +33,8 @@ export async function applyPeople(
       ...(update.kind === 'past_message' && { isUserIdOfThread: update.isUserIdOfThread }),
     }),
   );
-  const ids = await applyPeopleUpdates(trx, tenantId, routed.flatMap(identityUpdatesOf), senders, nowMs);
+  const updates = routed.flatMap(identityUpdatesOf);
+  const ids = await applyPeopleUpdates(trx, tenantId, updates, senders, nowMs, onCountedTwice);
   const contactIds = new Map<NetworkUpdate, Map<NetworkPerson, number | undefined>>();
   for (const [index, { update, person }] of persons.entries()) {
     const ofUpdate = contactIds.get(update) ?? new Map();

@@ -23,7 +23,7 @@ import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
 import { sortUpdates } from './sort-updates.ts';
 import { storeUnhandled, type UnhandledChange } from './unhandled-changes.ts';
 
-/** Follow-up work after the commit. */
+/** Follow-up work, after the commit unless it says otherwise. */
 export interface Applied {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
@@ -34,6 +34,8 @@ export interface Applied {
   /** Channels with files to be fetched from the network. */
   readonly channelsWithFiles: readonly number[];
   readonly unhandled: readonly UnhandledChange[];
+  /** For `countConversations`, before the commit: conversations that people started, less those that a merge found counted twice. */
+  readonly startedConversations: number;
 }
 
 const NOT_THE_AUTHOR = 'Only the author of a message can edit or revoke it.';
@@ -44,6 +46,7 @@ export const NOTHING_APPLIED: Applied = {
   accountsToRead: [],
   channelsWithFiles: [],
   unhandled: [],
+  startedConversations: 0,
 };
 
 /** The portfolio of a business account, if it differs from the stored one. */
@@ -63,7 +66,7 @@ const locksOtherContacts = (routed: readonly RoutedUpdate[], erased: readonly Er
 
 /**
  * Applies updates in groups, so that the number of statements does not depend on the number of updates. Lock order, to avoid
- * deadlocks: channels, tenant_usage, contacts, conversations, message states; usage counters are locked with the messages.
+ * deadlocks: channels, tenant_usage, contacts, conversations, message states, the outbox, and the month's counters by the caller.
  *
  * Recognition locks tenant_usage only if identities change, so that ordinary messages and statuses of a tenant do not wait for each
  * other. What locks contacts apart from it has to lock tenant_usage first.
@@ -78,12 +81,15 @@ export async function applyUpdates(
 ): Promise<Applied> {
   await applyPortfolios(trx, tenantId, routed.flatMap(portfolioUpdateOf), nowMs);
   if (locksOtherContacts(routed, erased)) await lockTenantUsage(trx, tenantId);
-  const contactOf = await applyPeople(trx, tenantId, routed, nowMs);
+  let countedTwice = 0;
+  const contactOf = await applyPeople(trx, tenantId, routed, nowMs, count => {
+    countedTwice += count;
+  });
   const sorted = sortUpdates(routed, contactOf);
   await recordMarketingOptOuts(trx, tenantId, sorted.statuses);
   await recordEditedOptOuts(trx, tenantId, sorted.corrections, nowMs);
   const stored = await storeExternalMessages(trx, tenantId, sorted.elsewhere, nowMs);
-  const received = await receiveMessages(trx, tenantId, sorted.received, nowMs);
+  const { stored: received, started } = await receiveMessages(trx, tenantId, sorted.received, nowMs);
   const arrived = [...stored, ...received];
   await queueReceived(trx, tenantId, arrived);
   await applyCalls(trx, tenantId, sorted.calls, nowMs);
@@ -110,7 +116,14 @@ export async function applyUpdates(
   const unhandled = [...sorted.unhandled, ...rejectedCorrections(routed, rejected)];
   await storeUnhandled(trx, tenantId, unhandled);
   await restoreOptOuts(trx, tenantId, erased);
-  return { released, newIdentities, accountsToRead, channelsWithFiles: channelsWithFiles(arrived), unhandled };
+  return {
+    released,
+    newIdentities,
+    accountsToRead,
+    channelsWithFiles: channelsWithFiles(arrived),
+    unhandled,
+    startedConversations: started - countedTwice,
+  };
 }
 
 /** One for each change: it may hold several corrections. */
@@ -154,5 +167,6 @@ export async function applyEach(
     accountsToRead: [...new Set(parts.flatMap(({ accountsToRead }) => accountsToRead))],
     channelsWithFiles: [...new Set(parts.flatMap(part => part.channelsWithFiles))],
     unhandled: [...parts.flatMap(({ unhandled }) => unhandled), ...failed],
+    startedConversations: parts.reduce((sum, { startedConversations }) => sum + startedConversations, 0),
   };
 }

@@ -8,6 +8,7 @@ import { storeRecipientIdentities } from '../contacts/resolve-contacts.ts';
 import { MEDIA, mediaLane } from '../messages/content/media/keeping/queue.ts';
 import { laneOf, OUTBOX } from '../messages/dispatch/lane.ts';
 import { syncSoon } from '../templates/sync/request-sync.ts';
+import { countConversations, monthOf } from '../tenancy/usage/usage.ts';
 import { applyEach, applyUpdates, NOTHING_APPLIED } from './apply.ts';
 import { giveUp } from './give-up.ts';
 import { isTransient } from './is-transient.ts';
@@ -98,6 +99,7 @@ async function processBatch(
         tenantId,
         claimed.map(webhook => webhook.id),
       );
+      await countConversations(trx, tenantId, monthOf(first.now_ms), applied.startedConversations);
       await lane.fence(trx);
     });
   } catch (error) {

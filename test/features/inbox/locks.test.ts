@@ -234,3 +234,48 @@ test('ordinary statuses do not wait for a change of identities', async () => {
     await allIsRead();
   });
 });
+
+const waitingForLocks = (): Promise<unknown[]> =>
+  gateway.database.query(
+    "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+  );
+
+test('a conversation that begins beside an early status, and a send to the person of the status, cause no deadlock', async () => {
+  const tenant = await gateway.addTenant();
+  const { phoneNumberId } = tenant;
+  const contact = await seedOf(gateway, tenant).contact();
+  // The status overtakes the network's answer: the message is still in the outbox.
+  gateway.emulator.setFaults({ latencyMs: 3_000 });
+  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendMessage.message;
+  const status = {
+    id: wamid(),
+    status: 'sent',
+    timestamp: String(at),
+    recipient_id: contact.phone.slice(1),
+    biz_opaque_callback_data: sent.databaseId,
+  };
+  let sending: ReturnType<TestGateway['graphql']> | undefined;
+  await gateway.gateway.resources.db.transaction(async trx => {
+    await sql`select from message_states where tenant_id = ${tenant.id} and message_id = ${sent.databaseId} for update`.execute(
+      trx,
+    );
+    await deliverValues(tenant, [{ phoneNumberId, statuses: [status], messages: [textMessage(newPhone(), 'Hello')] }]);
+    await eventually(async () => expect(await waitingForLocks()).toHaveLength(1));
+    sending = gateway.graphql(SEND, { to: contact.globalId }, tenant.token);
+    await Promise.race([sending, eventually(async () => expect(await waitingForLocks()).toHaveLength(2))]);
+  });
+  expect(sending && dataOf(await sending).sendMessage.userErrors).toEqual([]);
+  await allIsRead();
+  gateway.emulator.setFaults({ latencyMs: 0 });
+  expect(
+    await gateway.database.query(
+      'select messages::int as messages, conversations::int as conversations from monthly_usage where tenant_id = $1',
+      [tenant.id],
+    ),
+  ).toEqual([{ messages: 2, conversations: 2 }]);
+  expect(
+    await gateway.database.query(
+      'select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()',
+    ),
+  ).toEqual([{ deadlocks: 0 }]);
+});

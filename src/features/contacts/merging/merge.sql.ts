@@ -206,10 +206,3 @@ export async function deleteMerged(trx: Db, tenantId: number, id: number): Promi
         contacts_ceiling = case when u.contacts_maximum is not null then greatest(u.contacts_maximum, u.contacts - n.gone) end
     from (select count(*) as gone from c) n where u.tenant_id = ${tenantId}`.execute(trx);
 }
-
-/** Reduces the month's count by conversations that were counted twice. Lock order: after everything else. */
-export async function uncountConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
-  await sql`
-    update monthly_usage set conversations = conversations - ${count}
-    where tenant_id = ${tenantId} and month = ${month}::date and conversations >= ${count}`.execute(trx);
-}

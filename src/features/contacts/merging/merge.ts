@@ -4,7 +4,7 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { record } from '../../tenancy/audit/record.ts';
-import { monthOf } from '../../tenancy/usage/usage.ts';
+import { countConversations, monthOf } from '../../tenancy/usage/usage.ts';
 import { latestEntries } from '../consent/consent.sql.ts';
 import { optedOutOf } from '../consent/consent.ts';
 import { listEntries } from '../consent/store.ts';
@@ -18,7 +18,6 @@ import {
   lockForMerge,
   lockOutbox,
   moveRows,
-  uncountConversations,
 } from './merge.sql.ts';
 import { FILLED_COLUMNS, type Filled, insertMerge, writeMerged } from './store.ts';
 import { type ContactNumber, recordIdentities } from './undo-identities.sql.ts';
@@ -36,6 +35,8 @@ export interface MergeRequest {
   readonly nowMs: number;
   /** The survivor's number before the change that merges, which clears it first; undefined: the present one. */
   readonly numberBefore?: ContactNumber | undefined;
+  /** Takes the number of conversations that were counted twice, where the transaction counts at its end; undefined: the merge does. */
+  readonly onCountedTwice?: ((count: number) => void) | undefined;
 }
 
 /** The contact that stays: the one with more fields filled, then the older one. */
@@ -72,7 +73,7 @@ async function mergeInto(
   tenantId: number,
   survivor: FullContact,
   former: FullContact,
-  { reason, author, nowMs, numberBefore = survivor }: MergeRequest,
+  { reason, author, nowMs, numberBefore = survivor, onCountedTwice }: MergeRequest,
 ): Promise<FullContact> {
   const filled = missingValuesOf(survivor, former);
   const month = monthOf(nowMs);
@@ -100,7 +101,8 @@ async function mergeInto(
     subject: `contact:${survivor.id}`,
     details: { former_id: former.id, reason },
   });
-  if (countedTwice > 0) await uncountConversations(trx, tenantId, month, countedTwice);
+  if (onCountedTwice) onCountedTwice(countedTwice);
+  else await countConversations(trx, tenantId, month, -countedTwice);
   return { ...survivor, ...(filled as Partial<FullContact>), ...after };
 }
 

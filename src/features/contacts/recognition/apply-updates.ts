@@ -2,6 +2,7 @@ import type { Db } from '../../../database/database.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import type { NewConsentEntry } from '../consent/consent.ts';
 import { recordConsent } from '../consent/record.ts';
+import type { MergeRequest } from '../merging/merge.ts';
 import { resolveContacts, type Sender } from '../resolve-contacts.ts';
 
 type PeopleUpdate = Extract<NetworkUpdate, { kind: 'message' | 'identity_change' | 'preference' }>;
@@ -22,10 +23,12 @@ export async function applyPeopleUpdates(
   updates: readonly ChannelUpdate[],
   others: readonly Sender[],
   nowMs: number,
+  onCountedTwice?: MergeRequest['onCountedTwice'],
 ): Promise<number[]> {
   if (others.length === 0 && updates.every(({ update }) => update.kind === 'message')) return [];
   const named = updates.filter(({ update }) => isNamed(update));
-  const contactIds = await resolveContacts(trx, tenantId, [...named.map(senderOf), ...others], nowMs);
+  const senders = [...named.map(senderOf), ...others];
+  const contactIds = await resolveContacts(trx, tenantId, senders, nowMs, onCountedTwice);
   const entries = named.flatMap(({ update }, index): NewConsentEntry[] => {
     const contactId = contactIds[index];
     if (update.kind !== 'preference' || contactId === undefined) return [];

@@ -8,7 +8,7 @@ import { phoneKey } from '../../../platform/phone.ts';
 import type { ContactRow } from '../contact.ts';
 import { insertPersons } from '../contacts.sql.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';
-import { mergeContacts } from '../merging/merge.ts';
+import { type MergeRequest, mergeContacts } from '../merging/merge.ts';
 import { lockContactRows } from '../store.ts';
 import { type Evidence, lookupOf } from './evidence.ts';
 import { type ChangeReason, People } from './people.ts';
@@ -27,6 +27,7 @@ const NETWORK: Author = { kind: 'system', id: null, name: 'network' };
  *
  * Lock order: tenant_usage, contacts by id. Call it before the transaction locks contacts.
  * @param readEvidence called again under the locks, because a channel's portfolio may have changed
+ * @param onCountedTwice as of a merge (`MergeRequest`)
  * @returns contact ids in the order of the evidence
  */
 export async function recognise(
@@ -34,6 +35,7 @@ export async function recognise(
   tenantId: number,
   readEvidence: () => Promise<readonly Evidence[]>,
   nowMs: number,
+  onCountedTwice?: MergeRequest['onCountedTwice'],
 ): Promise<number[]> {
   const evidence = await readEvidence();
   await beginLocks(trx);
@@ -49,7 +51,7 @@ export async function recognise(
     // Decide again under the locks, because the data may have changed.
     const plan = await decide(trx, tenantId, await readEvidence());
     const missing = plan.toLock.filter(id => !toLock.includes(id));
-    if (missing.length === 0) return apply(trx, tenantId, plan, nowMs);
+    if (missing.length === 0) return apply(trx, tenantId, plan, nowMs, onCountedTwice);
     await undoLocks(trx);
     toLock = [...new Set([...toLock, ...missing])];
   }
@@ -116,7 +118,13 @@ const isChanged = (person: Person, before: StoredPerson | undefined): boolean =>
   person.identities.length < (before.identities?.length ?? 0);
 
 /** Writes the plan: clears numbers before reassigning them, merges and creates contacts before writing identities. */
-async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Plan, nowMs: number): Promise<number[]> {
+async function apply(
+  trx: Db,
+  tenantId: number,
+  { people, resolved, stored }: Plan,
+  nowMs: number,
+  onCountedTwice: MergeRequest['onCountedTwice'],
+): Promise<number[]> {
   const persons = [...people.persons];
   const survivors = persons.filter(person => person.mergedInto === null);
   const settled = survivors.filter(person => person.id > 0);
@@ -136,6 +144,7 @@ async function apply(trx: Db, tenantId: number, { people, resolved, stored }: Pl
       author: NETWORK,
       nowMs,
       numberBefore: stored.get(survivor.id),
+      onCountedTwice,
     });
   }
   // A merge may fill in the loser's number, which may belong to another contact now.

@@ -10,7 +10,6 @@ import { resolveContacts } from '../../contacts/resolve-contacts.ts';
 import type { PublicConversation } from '../../conversations/conversation.ts';
 import { foldInbound, type InboundFold, lockOrCreateConversations, threadEvents } from '../../conversations/fold.ts';
 import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
-import { countConversations, monthOf } from '../../tenancy/usage/usage.ts';
 import { contentObject, type MessagePayload, type MessageRow } from '../message.ts';
 import { isOptType, readOptKeywords } from '../opt-keywords.ts';
 import { payloadsOf } from '../people.sql.ts';
@@ -40,24 +39,27 @@ interface Addressed {
  * No message is rejected: unknown types are stored as the network sent them. Messages in a group chat open no service window, do not
  * opt out their senders and do not count for the plan.
  *
- * Lock order: the tenant's counters, contacts, conversations (each written once, after its messages), the month's counters. Therefore all channels are processed together.
+ * Lock order: the tenant's counters, contacts, conversations (each written once, after its messages). Therefore all channels are processed together.
  * @param received by channel
- * @returns the new messages
+ * @returns the new messages; how many conversations they start, for `countConversations` at the end of the transaction
  */
 export async function receiveMessages(
   trx: Db,
   tenantId: number,
   received: ReadonlyMap<number, readonly InboundMessage[]>,
   nowMs: number,
-): Promise<MessageRow[]> {
+): Promise<{ readonly stored: readonly MessageRow[]; readonly started: number }> {
   const messages = [...received].flatMap(([channelId, updates]) =>
     updates
       .filter(update => update.from !== undefined || update.userId !== undefined)
       .map(message => ({ channelId, message })),
   );
-  if (messages.length === 0) return [];
+  if (messages.length === 0) return { stored: [], started: 0 };
+  let countedTwice = 0;
   const senders = messages.map(({ channelId, message }) => senderOf({ channelId, update: message }));
-  const contactIds = await resolveContacts(trx, tenantId, senders, nowMs);
+  const contactIds = await resolveContacts(trx, tenantId, senders, nowMs, count => {
+    countedTwice += count;
+  });
   const groups = await ensureGroupChatsOf(
     trx,
     tenantId,
@@ -68,7 +70,6 @@ export async function receiveMessages(
     return contactId === undefined ? [] : [{ ...entry, contactId, groupChatId: groups[index] }];
   });
   const inPrivate = addressed.filter(({ groupChatId }) => groupChatId === undefined);
-  const month = monthOf(nowMs);
   const locked = await lockOrCreateConversations(
     trx,
     tenantId,
@@ -106,10 +107,8 @@ export async function receiveMessages(
     nowMs,
   );
   await applyOptKeywords(trx, tenantId, fresh, nowMs);
-  // Last, because all sends of a tenant wait for the month's counters.
   const uncounted = locked.filter(({ id, is_counted }) => !is_counted && folded.has(id));
-  await countConversations(trx, tenantId, month, uncounted.length);
-  return stored;
+  return { stored, started: uncounted.length - countedTwice };
 }
 
 /** A new message with its details. */

@@ -17,6 +17,13 @@ export async function addConversations(trx: Db, tenantId: number, month: string,
       where u.tenant_id = excluded.tenant_id`.execute(trx);
 }
 
+/** Reduces the month's count by conversations that were counted twice. Lock order: as of `addConversations`. */
+export async function removeConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
+  await sql`
+    update monthly_usage set conversations = conversations - ${count}
+    where tenant_id = ${tenantId} and month = ${month}::date and conversations >= ${count}`.execute(trx);
+}
+
 /** Counts sends, at most what the plan allows. @throws a check violation of messages_within_plan or conversations_within_plan */
 export async function addSends(
   trx: Db,

@@ -1,7 +1,7 @@
 import { CodedError } from '../../../core/errors.ts';
 import type { Db } from '../../../database/database.ts';
 import { violationOf } from '../../../database/violations.ts';
-import { addConversations, addSends, monthUsage, planLimits } from './usage.sql.ts';
+import { addConversations, addSends, monthUsage, planLimits, removeConversations } from './usage.sql.ts';
 
 /** The first day (UTC) of the month of an instant, for example 2026-12-01. */
 export const monthOf = (nowMs: number): string => `${new Date(nowMs).toISOString().slice(0, 7)}-01`;
@@ -13,9 +13,14 @@ export const lockMonth = (trx: Db, tenantId: number, month: string): Promise<voi
 /** Counts messages that were scheduled, and the conversations that they begin. @throws a check violation beyond the plan */
 export const countSends = addSends;
 
-/** Counts conversations that people started this month, also beyond the plan, because inbound messages are never rejected. */
+/**
+ * Counts what a transaction changed: conversations that people started this month, also beyond the plan, because inbound messages are
+ * never rejected; less those that a merge found counted twice. Call it last: sends hold queued messages while they wait for the month's
+ * counters, so that a transaction that takes these first and then settles such a message ends in a deadlock.
+ */
 export async function countConversations(trx: Db, tenantId: number, month: string, count: number): Promise<void> {
   if (count > 0) await addConversations(trx, tenantId, month, count);
+  if (count < 0) await removeConversations(trx, tenantId, month, -count);
 }
 
 export type MonthlyFeature = 'messages' | 'conversations';

@@ -8,7 +8,6 @@ import {
   lockForMerge,
   lockOutbox,
   moveRows,
-  uncountConversations,
 } from '../../../../src/features/contacts/merging/merge.sql.ts';
 import {
   alignRows,
@@ -23,6 +22,7 @@ import {
   recordIdentities,
   separateIdentities,
 } from '../../../../src/features/contacts/merging/undo-identities.sql.ts';
+import { removeConversations } from '../../../../src/features/tenancy/usage/usage.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeStatements } from '../../../support/describe-statement.ts';
 
@@ -60,7 +60,7 @@ test('PostgreSQL accepts every statement of a merge and its undo', async () => {
     await lockOutbox(db, 1, [1]);
     await giveTurns(db, 1, [1]);
     await deleteMerged(db, 1, 1);
-    await uncountConversations(db, 1, '2026-11-01', 1);
+    await removeConversations(db, 1, '2026-11-01', 1);
     await recordIdentities(db, 1, MERGE, NUMBER);
     await separateIdentities(db, 1, MERGE, NUMBER, BEFORE);
   });

@@ -96,6 +96,22 @@ describe('one contact per person', () => {
     expect(await eventsOf(tenant, 'contact.merged')).toHaveLength(1);
   });
 
+  test('whose conversation was counted under both identities is counted once, whatever the message of the merge', async () => {
+    const tenant = await gateway.addTenant();
+    const conversations = async () =>
+      await gateway.database.query('select conversations::int as count from monthly_usage where tenant_id = $1', [
+        tenant.id,
+      ]);
+    write(tenant, { userId: 'DE.counted' });
+    write(tenant, { from: '+4915155500031' });
+    await read();
+    expect(await conversations()).toEqual([{ count: 2 }]);
+    write(tenant, { from: '+4915155500031', userId: 'DE.counted' });
+    await read();
+    expect(await contactsOf(tenant)).toHaveLength(1);
+    expect(await conversations()).toEqual([{ count: 1 }]);
+  });
+
   test('user ids with equal digits but different letters are two people', async () => {
     const tenant = await gateway.addTenant();
     write(tenant, { userId: 'US.1234' });
