@@ -10,7 +10,7 @@ import { type Attempted, attemptDelivery } from './attempt.ts';
 import { ENDPOINTS, endpointKey } from './lane.ts';
 import {
   type DueDelivery,
-  endEventless,
+  endDeliveries,
   endWaiting,
   SCAN_LIMIT,
   type WaitingEndpoint,
@@ -203,7 +203,7 @@ class ShardRun {
     const { open } = queue;
     if (!open) return undefined;
     if (payload === null || occurred_at === null) {
-      await endEventless(this.#resources.db.write, queue.tenantId, [claimed.id], 'the event is no longer in the log');
+      await endDeliveries(this.#resources.db.write, queue.tenantId, [claimed.id], 'the event is no longer in the log');
       return { written: Promise.resolve() };
     }
     const began = performance.now();

@@ -309,8 +309,8 @@ export async function endWaiting(
   return Number(numUpdatedRows);
 }
 
-/** Ends deliveries whose events are no longer in the log. */
-export async function endEventless(db: Db, tenantId: number, ids: readonly string[], error: string): Promise<void> {
+/** Ends queued deliveries that cannot be attempted or recorded. */
+export async function endDeliveries(db: Db, tenantId: number, ids: readonly string[], error: string): Promise<void> {
   await db
     .updateTable('webhook_deliveries')
     .set(failedWith(error))

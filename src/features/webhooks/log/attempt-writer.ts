@@ -1,9 +1,10 @@
+import { isDataRefused } from '../../../database/is-data-refused.ts';
 import { append } from '../../../events/append.ts';
 import { BatchedWriter, type Pending } from '../../../lanes/batched-writer.ts';
 import type { Resources } from '../../../schema/context.ts';
 import type { Attempted } from '../delivery/attempt.ts';
 import { endpointTopic } from '../delivery/lane.ts';
-import { type Recorded, recordAttempts, withIndexScans } from '../delivery/queue.sql.ts';
+import { endDeliveries, type Recorded, recordAttempts, withIndexScans } from '../delivery/queue.sql.ts';
 import { eventWebhook } from '../endpoints/endpoint.ts';
 import { changeHealth, type HealthChange } from '../endpoints/targets.sql.ts';
 
@@ -65,14 +66,37 @@ export class AttemptWriter {
         this.#resources,
         entries.map(({ item }) => item.attempted),
         lastOfEach(entries),
-      );
+      ).catch(error => this.#endRefused(entries, error));
     } catch (error) {
+      if (isDataRefused(error) && entries.length > 1) return this.#writeEach(entries);
       const givenUp = this.#writer.failures + 1 >= MAX_WRITES;
       this.#resources.log.error({ err: error, attempts: entries.length, givenUp }, 'attempts could not be written');
       if (!givenUp) return entries;
     }
     for (const { written } of entries) written();
     return [];
+  }
+
+  /** Writes attempts one by one, so that one that the database refuses does not fail the others. */
+  async #writeEach(entries: readonly Entry[]): Promise<readonly Entry[]> {
+    for (const [index, entry] of entries.entries()) {
+      const unwritten = await this.#write([entry]);
+      if (unwritten.length > 0) return entries.slice(index);
+    }
+    return [];
+  }
+
+  /** Ends the delivery of a single attempt that the database refuses: it would be repeated without end. @throws the error of others */
+  async #endRefused([entry, ...others]: readonly Entry[], error: unknown): Promise<void> {
+    if (!entry || others.length > 0 || !isDataRefused(error)) throw error;
+    const { db, log } = this.#resources;
+    const { tenantId, delivery, attempt } = entry.item.attempted;
+    log.error(
+      { err: error, tenantId, endpointId: delivery.endpoint_id, deliveryId: delivery.id, response: attempt.status },
+      'the database refuses to store an attempt; its delivery fails',
+    );
+    const result = attempt.status === null ? 'no response' : `HTTP ${attempt.status}`;
+    await endDeliveries(db.write, tenantId, [delivery.id], `the result of an attempt (${result}) could not be stored`);
   }
 }
 
