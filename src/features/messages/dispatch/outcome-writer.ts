@@ -1,4 +1,5 @@
 import type { Db } from '../../../database/database.ts';
+import { isDataRefused } from '../../../database/is-data-refused.ts';
 import { BatchedWriter, type Pending } from '../../../lanes/batched-writer.ts';
 import type { Lane } from '../../../lanes/lane.ts';
 import { findHeldEpochs } from '../../../lanes/store/lanes.sql.ts';
@@ -91,7 +92,7 @@ export class OutcomeWriter {
     for (const entry of entries.filter(one => !isKept(one))) {
       await this.#store([entry], 'wait')
         .catch(async cause => {
-          if (!isRejectedData(cause)) throw cause;
+          if (!isDataRefused(cause)) throw cause;
           log.error({ err: cause, lane: entry.item.lane.key }, 'an outcome is stored without the texts of the network');
           await this.#store([{ ...entry, item: withoutTexts(entry.item) }], 'wait');
         })
@@ -185,19 +186,19 @@ const isOptOut = ({ item: outcome }: Entry): boolean =>
 const byTenant = (entries: readonly Entry[]): Iterable<Entry[]> =>
   Map.groupBy(entries, ({ item: outcome }) => outcome.lane.tenantId).values();
 
-/** The network's texts are the only data that is not checked before. Without its outcome a refused message would be sent for ever. */
+/**
+ * The network's texts and ids are the only data that is not checked before. Without its outcome a refused message would be sent for ever;
+ * the statuses of one without a network id find it by our id.
+ */
 function withoutTexts(outcome: Outcome): Outcome {
   if (outcome.kind === 'postponed') return { ...outcome, postponed: { ...outcome.postponed, reason: undefined } };
-  const { person: _person, error, ...status } = outcome.status;
+  const { person: _person, wamid: _wamid, error, ...status } = outcome.status;
   return { ...outcome, status: { ...status, ...(error && { error: { code: error.code, title: '', details: '' } }) } };
 }
 
-/** Class 22 of SQLSTATE: data exceptions, such as characters that cannot be stored. */
-const isRejectedData = (error: unknown): boolean => /^22/.test(String((error as { code?: unknown }).code));
-
-/** Whether a retry may succeed: all errors except rejected data and bugs. */
+/** Whether a retry may succeed: all errors except refused data and bugs. */
 function mayWriteLater(error: unknown): boolean {
-  if (error instanceof TypeError || error instanceof RangeError) return false;
+  if (error instanceof TypeError || error instanceof RangeError || isDataRefused(error)) return false;
   const code = (error as { code?: unknown }).code;
-  return typeof code !== 'string' || !/^(?:0A|2[1-3]|42)/.test(code);
+  return typeof code !== 'string' || !/^(?:0A|21|42)/.test(code);
 }

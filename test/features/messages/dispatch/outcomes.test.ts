@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { laneOf, OUTBOX } from '../../../../src/features/messages/dispatch/lane.ts';
 import { QueueFront } from '../../../../src/features/messages/dispatch/lane-memory.ts';
@@ -151,6 +151,16 @@ test.each(UNSTORABLE)('an outcome with a text that cannot be stored is written w
   );
   expect(postponed).toEqual({ is_later: true });
   expect(await statusOf(other)).toBe('sent');
+});
+
+test('an acceptance whose network id is too long for its index is written without the id, and does not hold up others', async () => {
+  const [long, other] = [await accepted(), await accepted()];
+  const outcome = took(long);
+  if (outcome.kind !== 'settled') throw new Error('It is an acceptance.');
+  const wamid = `wamid.${randomBytes(6_000).toString('base64')}`;
+  await Promise.all([writer.write({ ...outcome, status: { ...outcome.status, wamid } }), writer.write(took(other))]);
+  expect(await Promise.all([long, other].map(statusOf))).toEqual(['sent', 'sent']);
+  expect(await gateway.database.query('select from outbox where message_id = $1', [long.messageId])).toEqual([]);
 });
 
 test('of lanes that were taken over, only acceptances are written', async () => {
