@@ -24,6 +24,15 @@ export function asText(value: unknown): string | undefined {
   return typeof value === 'string' && value !== '' ? value : undefined;
 }
 
+/** Far longer than any name; an index holds at most 2,704 bytes. */
+const MAX_NAME = 255;
+
+/** A word or name that is indexed; undefined if it is longer than any. */
+export function asName(value: unknown): string | undefined {
+  const text = asText(value);
+  return text !== undefined && text.length <= MAX_NAME ? text : undefined;
+}
+
 /** An identifier, given as a string or a number. */
 export function asId(value: unknown): string | undefined {
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? String(value) : asText(value);

@@ -14,6 +14,7 @@ import {
   type SendOutcome,
 } from '../network.ts';
 import { foreignResponse, toNetworkError } from './errors.ts';
+import { readUserId, readWaId } from './identity.ts';
 import { createMediaCalls } from './media.ts';
 import { HEALTH_QUERY, readNumberHealth } from './number-health.ts';
 import { createTemplateCalls } from './templates.ts';
@@ -209,7 +210,11 @@ export function sendOutcome(answer: HttpResponse): SendOutcome {
   if (answer.status !== 200 || wamid === undefined)
     return { kind: 'in_doubt', reason: `HTTP ${answer.status} without a message id` };
   const contact = asObject(asList(fields?.['contacts'])[0]);
-  const waId = asText(contact?.['wa_id'])?.trim(); // Meta's own samples carry a trailing space.
-  const userId = asText(contact?.['user_id']);
-  return { kind: 'accepted', wamid, ...(waId && { waId }), ...(userId !== undefined && { userId }) };
+  const waId = readWaId(contact?.['wa_id']);
+  const userId = readUserId(contact?.['user_id']);
+  return {
+    ...{ kind: 'accepted', wamid },
+    ...(waId !== undefined && { waId }),
+    ...(userId !== undefined && { userId }),
+  };
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { moveStatistics } from '../../../src/features/messages/housekeeping.ts';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
 
@@ -255,6 +256,39 @@ describe('sizes', () => {
     expect(await post(JSON.stringify({ entry: [{ id: tenant.wabaId, changes: odd }] }))).toBe(200);
     await eventually(async () => expect(await waiting(tenant)).toHaveLength(0));
     expect(await messagesOf(tenant)).toEqual([]);
+  });
+
+  test('a username longer than an index takes is left out, and the message is kept', async () => {
+    const tenant = await gateway.addTenant();
+    const contacts = [{ wa_id: '14155550101', profile: { name: 'Bo', username: randomBytes(6_000).toString('hex') } }];
+    expect(await post(envelope(tenant, { contacts, messages: [text('14155550101', 'hello')] }))).toBe(200);
+    await eventually(async () => expect(await waiting(tenant)).toEqual([]));
+    expect((await messagesOf(tenant)).map(({ body }) => body)).toEqual(['hello']);
+  });
+
+  test('a category of a price longer than an index takes does not hold up the statistics of all tenants', async () => {
+    const tenant = await gateway.addTenant();
+    const input = { to: { phone: '+14155550102' }, content: { text: { body: 'Hi' } } };
+    await gateway.mutate('sendMessage', input, 'message { databaseId }', tenant.token);
+    const [sent] = await eventually(async () => {
+      const rows = await gateway.database.query<{ wamid: string }>(
+        'select wamid from message_states where tenant_id = $1 and wamid is not null',
+        [tenant.id],
+      );
+      expect(rows).toHaveLength(1);
+      return rows;
+    });
+    const word = randomBytes(6_000).toString('hex');
+    const pricing = { billable: true, pricing_model: 'PMP', category: word, type: word };
+    const status = { id: sent?.wamid, status: 'read', timestamp: seconds(), recipient_id: '14155550102', pricing };
+    expect(await post(envelope(tenant, { statuses: [status] }))).toBe(200);
+    await eventually(async () => expect(await waiting(tenant)).toEqual([]));
+    await moveStatistics(gateway.gateway.resources);
+    const counted = await gateway.database.query(
+      `select sum(messages)::int as count from message_statistics where tenant_id = $1 and status = 'read'`,
+      [tenant.id],
+    );
+    expect(counted).toEqual([{ count: 1 }]);
   });
 
   test('a hundred failing webhooks do not block the next one', async () => {

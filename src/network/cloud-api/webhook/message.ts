@@ -1,4 +1,4 @@
-import { asId, asList, asObject, asText, type JsonObject, parseStorable } from '../../../platform/json.ts';
+import { asId, asList, asName, asObject, asText, type JsonObject, parseStorable } from '../../../platform/json.ts';
 import type { MessageParts, NetworkUpdate, Referral } from '../../updates.ts';
 import { webhookError } from '../errors.ts';
 import { personOf, readUserId, readWaId } from '../identity.ts';
@@ -41,7 +41,7 @@ export function readMessageParts(
   const reactsTo = type === 'reaction' ? asText(asObject(content)?.['message_id']) : undefined;
   const groupId = asId(message['group_id']);
   const parentUserId = readUserId(message['from_parent_user_id']) ?? readUserId(contact?.['parent_user_id']);
-  const username = asText(profile?.['username']);
+  const username = asName(profile?.['username']);
   const identityHash = asText(contact?.['identity_key_hash']);
   const referral = readReferral(message['referral']);
   const product = asObject(context?.['referred_product']);

@@ -1,4 +1,4 @@
-import { asId, asObject, asText, type JsonObject } from '../../../platform/json.ts';
+import { asId, asName, asObject, asText, type JsonObject } from '../../../platform/json.ts';
 import type { MessageStatus } from '../../network.ts';
 import type { NetworkUpdate, Pricing } from '../../updates.ts';
 import { webhookError } from '../errors.ts';
@@ -63,8 +63,8 @@ function readPricing(status: JsonObject): Pricing | undefined {
   const { billable } = fields;
   return {
     model: asText(fields['pricing_model']) ?? null,
-    type: asText(fields['type']) ?? null,
-    category: asText(fields['category']) ?? null,
+    type: asName(fields['type']) ?? null,
+    category: asName(fields['category']) ?? null,
     isBillable: typeof billable === 'boolean' ? billable : null,
   };
 }
