@@ -57,20 +57,31 @@ export function parseJson(text: string): unknown {
 /** Escapes of texts that may not be storable: U+0000, and surrogates, which are unpaired where an emoji was cut. */
 const SUSPECT = /\\u(?:0000|d[89a-f])/i;
 
+/** Deepest nesting of JSON that is stored. Recursive functions and PostgreSQL's parser end at some thousand levels. */
+const MAX_DEPTH = 200;
+
+/** @param text the JSON of the value: most have too few brackets to be deep */
+function isTooDeep(value: unknown, text: string): boolean {
+  if (text.split(/[[{]/, MAX_DEPTH + 2).length < MAX_DEPTH + 2) return false;
+  let level: unknown[] = [value];
+  for (let depth = 0; level.length > 0; depth += 1) {
+    if (depth > MAX_DEPTH) return true;
+    level = level.flatMap(part => (typeof part === 'object' && part !== null ? Object.values(part) : []));
+  }
+  return false;
+}
+
 /**
  * Parses a JSON text whose content is stored: `toStorable` in all its texts and names, because PostgreSQL refuses the whole value
  * otherwise. For JSON within a text too: its escapes survive the parsing of the outer JSON.
  *
  * @param text has no unpaired surrogates outside escapes, as if decoded from UTF-8
- * @returns undefined if it is malformed
+ * @returns undefined if it is malformed, or nested more deeply than any JSON of a network
  */
 export function parseStorable(text: string): unknown {
-  if (!SUSPECT.test(text)) return parseJson(text);
-  try {
-    return JSON.parse(text, (_key, part: unknown) => storablePart(part));
-  } catch {
-    return undefined;
-  }
+  const value = parseJson(text);
+  if (value === undefined || isTooDeep(value, text)) return undefined;
+  return SUSPECT.test(text) ? JSON.parse(text, (_key, part: unknown) => storablePart(part)) : value;
 }
 
 function storablePart(part: unknown): unknown {

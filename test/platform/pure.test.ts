@@ -286,4 +286,7 @@ test('parseStorable differs from parseJson only where a text or a name cannot be
   );
   expect(parseStorable('{"a":"x\\u0000y","b\\ud83d":["\\udc4d"]}')).toEqual({ a: 'xy', 'b\ufffd': ['\ufffd'] });
   expect(['', '{', '{"a":"\\u0000"'].map(parseStorable)).toEqual([undefined, undefined, undefined]);
+  const nested = (depth: number): string => `${'{"a":['.repeat(depth / 2)}1${']}'.repeat(depth / 2)}`;
+  expect(parseStorable(nested(200))).toEqual(parseJson(nested(200)));
+  expect([nested(202), `[${nested(202)},"\\u0000"]`].map(parseStorable)).toEqual([undefined, undefined]);
 });

@@ -291,6 +291,21 @@ describe('sizes', () => {
     expect(counted).toEqual([{ count: 1 }]);
   });
 
+  test('a body nested too deeply to be read is stored as unrouted and not retried, whatever number it names', async () => {
+    const tenant = await gateway.addTenant();
+    const unrouted = async () =>
+      (await gateway.database.query<{ count: number }>('select count(*)::int as count from unrouted_changes'))[0]
+        ?.count;
+    const before = (await unrouted()) ?? 0;
+    // JSON.stringify cannot write it either.
+    const deep = `${'['.repeat(10_000)}1${']'.repeat(10_000)}`;
+    const body = envelope(tenant, { messages: [{ ...text('14155550101', 'x'), novelty: 'DEEP' }] });
+    expect(await post(body.replace('"DEEP"', deep))).toBe(200);
+    expect(await post(body.replace('"DEEP"', deep).replace(tenant.phoneNumberId, '777'))).toBe(200);
+    expect(await waiting(tenant)).toEqual([]);
+    expect(await unrouted()).toBe(before + 2);
+  });
+
   test('a hundred failing webhooks do not block the next one', async () => {
     const tenant = await gateway.addTenant();
     await gateway.database.query(
