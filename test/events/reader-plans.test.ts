@@ -1,0 +1,57 @@
+import { sql } from 'kysely';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Db } from '../../src/database/database.ts';
+import { findNextRange } from '../../src/events/readers.sql.ts';
+import { areAnyLeftToBots } from '../../src/features/bots/reply/inbox.sql.ts';
+import { openTestDatabase } from '../support/database.ts';
+
+let opened: Awaited<ReturnType<typeof openTestDatabase>>;
+beforeAll(async () => {
+  opened = await openTestDatabase();
+  const add = (from: number, to: number) =>
+    opened.database.query(
+      `insert into events (tenant_id, id, type, payload, xid, seq)
+       select 1, uuid_v7(now(), n), 'message.received', '{}', (1000 + (n - 1) / 50)::text::xid8, n from generate_series($1::int, $2::int) n`,
+      [from, to],
+    );
+  // Each transaction has many events and is listed in the statistics; all later events are unknown to them.
+  await add(1, KNOWN);
+  await opened.database.query('analyze events');
+  await add(KNOWN + 1, KNOWN + LATER);
+});
+afterAll(() => opened.close());
+
+const [KNOWN, LATER] = [1_000, 20_000];
+const LAST_KNOWN = { xid: BigInt(1_000 + KNOWN / 50 - 1), seq: KNOWN };
+const HORIZON = { xid: 1_000_000n, seq: 0 };
+
+async function counted(trx: Db): Promise<number> {
+  const { rows } = await sql<{ count: number }>`
+    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables where relname like 'events\\_%'`.execute(
+    trx,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/** The number of events that some work reads. */
+const eventsRead = (work: (trx: Db) => Promise<void>): Promise<number> =>
+  opened.db.transaction(async trx => {
+    const before = await counted(trx);
+    await work(trx);
+    return (await counted(trx)) - before;
+  });
+
+test('a reader that is behind reads the events of its next range only, whatever the statistics say', async () => {
+  const read = await eventsRead(async trx => {
+    const range = await findNextRange(trx, LAST_KNOWN, HORIZON, 100);
+    expect(range).toMatchObject({ count: 100, until: { seq: KNOWN + 100 } });
+  });
+  expect(read).toBeLessThan(200);
+});
+
+test('the events that are examined for bots are the next 5,000 only, whatever the statistics say', async () => {
+  const read = await eventsRead(async trx => {
+    expect(await areAnyLeftToBots(trx, LAST_KNOWN)).toBe(true);
+  });
+  expect(read).toBeLessThan(5_100);
+});
