@@ -146,9 +146,9 @@ export async function beginTriesAnew(trx: Db, tenantId: number, channelId: numbe
       where tenant_id = ${tenantId} and channel_id = ${channelId} and next_attempt_at is not null and first_tried_at is not null
       order by position for no key update
     )
-    update outbox o set first_tried_at = null from tried t where o.tenant_id = ${tenantId} and o.message_id = t.message_id`.execute(
-    trx,
-  );
+    -- By key: joined with the thousands that PostgreSQL may expect, the whole outbox is read.
+    update outbox set first_tried_at = null
+    where tenant_id = ${tenantId} and message_id = any(array(select message_id from tried))`.execute(trx);
 }
 
 /** Milliseconds until a message of the lane is due; 0 or less: now; undefined if the lane is empty. */
