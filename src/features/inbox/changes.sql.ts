@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { parseStorable } from '../../platform/json.ts';
 
 /** Changes of webhooks that were not applied: unhandled ones of a tenant, and unrouted ones of no tenant. */
 
@@ -62,14 +63,10 @@ export async function listUnhandled(db: Db, { tenantId, field, limit }: ChangeQu
   return rows.map(({ raw_text, ...row }) => ({ ...row, raw: raw_text ? readable(raw_text) : row.raw }));
 }
 
-/** Parses JSON; other bodies are shown as text. */
+/** Parses JSON; other bodies, and those too deep to be printed, are shown as text. */
 function readable(raw: Buffer): unknown {
   const text = raw.toString('utf8');
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+  return parseStorable(text) ?? text;
 }
 
 export interface WaitingChange {

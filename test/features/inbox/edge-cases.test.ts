@@ -1,6 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { listUnhandled } from '../../../src/features/inbox/changes.sql.ts';
+import { reprocess } from '../../../src/features/inbox/reprocess.ts';
 import { moveStatistics } from '../../../src/features/messages/housekeeping.ts';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
@@ -304,6 +306,13 @@ describe('sizes', () => {
     expect(await post(body.replace('"DEEP"', deep).replace(tenant.phoneNumberId, '777'))).toBe(200);
     expect(await waiting(tenant)).toEqual([]);
     expect(await unrouted()).toBe(before + 2);
+    const { resources } = gateway.gateway;
+    const listed = await listUnhandled(resources.db.read, { tenantId: null, field: '', limit: 2 });
+    expect(JSON.parse(JSON.stringify(listed)).map(({ raw }: { raw: unknown }) => typeof raw)).toEqual([
+      'string',
+      'string',
+    ]);
+    expect(await reprocess(resources, { isUpgrade: false })).toMatchObject({ routed: 0 });
   });
 
   test('a hundred failing webhooks do not block the next one', async () => {
