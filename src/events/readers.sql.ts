@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
 import { transactionTime } from '../database/expressions.ts';
 import { type Cursor, positionBefore } from './cursor.ts';
-import { isAfterHidden, isBeforeHidden, type LogRange } from './log.sql.ts';
+import { isAfterPosition, isBeforePosition, type LogRange } from './log.sql.ts';
 
 /** Registers a new reader at the horizon: it reads only later events. */
 export async function registerReader(db: Db, name: string, horizon: Cursor): Promise<void> {
@@ -43,7 +43,7 @@ export async function findNextRange(
     /* cross-tenant: reads positions only; the reader processes each tenant separately */
     select last.xid::text as xid, last.seq, last.count from (
       select e.xid, e.seq, row_number() over (order by e.xid, e.seq) as count from events e
-      where ${isAfterHidden(after)} and ${isBeforeHidden(horizon)}
+      where ${isAfterPosition(after)} and ${isBeforePosition(horizon)}
       order by e.xid, e.seq limit ${limit}
     ) last order by last.count desc limit 1`.execute(trx);
   const [last] = rows;

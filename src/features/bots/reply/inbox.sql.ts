@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { anyOf, anyTenantHas } from '../../../database/expressions.ts';
 import type { Cursor } from '../../../events/cursor.ts';
-import { isAfterHidden, isInRange, type LogRange } from '../../../events/log.sql.ts';
+import { isAfterPosition, isInRange, type LogRange } from '../../../events/log.sql.ts';
 import { presentIdentity } from '../../contacts/columns.ts';
 
 /** Whether any tenant has a bot. */
@@ -23,7 +23,7 @@ export async function areAnyLeftToBots(trx: Db, after: Cursor): Promise<boolean>
     /* cross-tenant: the log is read for all tenants at once */
     select count(*) = ${sql.lit(EXAMINED)}
       or coalesce(bool_or(case when e.type = 'message.received' then ${leavesToBot} end), false) as any
-    from (select e.type, e.payload from events e where ${isAfterHidden(after)} order by e.xid, e.seq limit ${sql.lit(EXAMINED)}) e`.execute(
+    from (select e.type, e.payload from events e where ${isAfterPosition(after)} order by e.xid, e.seq limit ${sql.lit(EXAMINED)}) e`.execute(
     trx,
   );
   return rows[0]?.any ?? false;

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../src/database/database.ts';
+import { readTenant } from '../../src/events/log.sql.ts';
 import { findNextRange } from '../../src/events/readers.sql.ts';
 import { areAnyLeftToBots } from '../../src/features/bots/reply/inbox.sql.ts';
 import { openTestDatabase } from '../support/database.ts';
@@ -54,4 +55,12 @@ test('the events that are examined for bots are the next 5,000 only, whatever th
     expect(await areAnyLeftToBots(trx, LAST_KNOWN)).toBe(true);
   });
   expect(read).toBeLessThan(5_100);
+});
+
+test('a subscriber that resumes reads the events of its next page only, whatever the statistics say', async () => {
+  const read = await eventsRead(async trx => {
+    const selection = { types: ['message.received'], after: LAST_KNOWN, before: HORIZON } as const;
+    expect(await readTenant(trx, 1, selection, 100)).toHaveLength(100);
+  });
+  expect(read).toBeLessThan(200);
 });
