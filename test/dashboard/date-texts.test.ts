@@ -22,3 +22,8 @@ test('a date in this year has none, nor have the days around the turn of the yea
   for (const text of [brief(here, now), day(here, now), moment(here, now), brief(eve, newYear), day(eve, newYear)])
     expect(text).not.toContain('202');
 });
+
+test('the formatters of a language are made once, not for each message and row', () => {
+  expect(datesIn('de')).toBe(datesIn('de'));
+  expect(datesIn('de')).not.toBe(datesIn('en'));
+});
