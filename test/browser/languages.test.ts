@@ -67,6 +67,19 @@ test.each(EXPECTED)('faults that the API finds are told in the language of the p
   await signIn.getByRole('alert').getByText(token).waitFor();
 });
 
+test('why a file was not uploaded is told in the language of the page', async () => {
+  gateway.emulator.inbound({ from: '+14155550102', text: 'Where is it?', profileName: 'Cleo' });
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token, { locale: 'de-DE' });
+  await page.locator('.conversation-list').getByText('Cleo', { exact: true }).click();
+  const files = page.locator('.composer input[type=file]');
+  const problems = page.locator('.attachment.failed');
+  await files.setInputFiles({ name: 'empty.png', mimeType: 'image/png', buffer: Buffer.alloc(0) });
+  await problems.getByText('Diese Datei wird nicht angenommen').waitFor();
+  await page.route('**/*', route => (route.request().method() === 'PUT' ? route.abort() : route.continue()));
+  await files.setInputFiles({ name: 'map.txt', mimeType: 'text/plain', buffer: Buffer.from('North') });
+  await problems.getByText('Das Gateway ist gerade nicht erreichbar.').waitFor();
+});
+
 test('each language words each fault', async () => {
   const keysOf = async (code: string): Promise<string[]> =>
     Object.keys(JSON.parse(await readFile(`src/dashboard/texts/faults/${code}.json`, 'utf8')));

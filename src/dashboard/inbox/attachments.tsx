@@ -1,5 +1,6 @@
 import type { MediaKind } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
+import { uploadFault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { sizeText } from '../ui/size.ts';
@@ -26,6 +27,7 @@ function kindOf(type: string): MediaKind {
 /** Files of the draft of a conversation, which are uploaded while the text is still being written, or another thread is read. */
 export function useAttachments(conversationId: string): Attachments {
   const { client } = useAccount();
+  const { faultText } = useTexts();
   const [{ attachments: list }, keep] = useConversationDraft(conversationId);
   const setList = (change: (before: readonly Attachment[]) => readonly Attachment[]): void =>
     keep(({ attachments }) => ({ attachments: change(attachments) }));
@@ -51,7 +53,7 @@ export function useAttachments(conversationId: string): Attachments {
           })
           .then(
             mediaId => patch(key, { mediaId, progress: 1 }),
-            (error: Error) => patch(key, { problem: error.message }),
+            (error: Error) => patch(key, { problem: faultText(uploadFault(error)) }),
           );
       }
     },

@@ -1,4 +1,5 @@
 import { useAccount } from '../session/account.tsx';
+import { uploadFault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -21,7 +22,7 @@ interface Props {
 
 /** Nothing, a text, a place, or a file, of which the review gets an example. */
 export function HeaderFields({ draft, onChange, errorAt }: Props) {
-  const { t } = useTexts();
+  const { t, faultText } = useTexts();
   const { can, client } = useAccount();
   const { headerKind, header, headerExample, file } = draft;
   const patch = (changes: Partial<TemplateDraft>): void => onChange(before => ({ ...before, ...changes }));
@@ -38,7 +39,7 @@ export function HeaderFields({ draft, onChange, errorAt }: Props) {
       })
       .then(
         mediaId => patchFile({ mediaId, progress: 1 }),
-        (error: Error) => patchFile({ problem: error.message }),
+        (error: Error) => patchFile({ problem: faultText(uploadFault(error)) }),
       );
   };
   // An upload is made for messages.

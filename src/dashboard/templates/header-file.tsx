@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { useAccount } from '../session/account.tsx';
 import '../styles/templates.css';
+import { uploadFault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Field } from '../ui/field.tsx';
 import { Icon } from '../ui/icon.tsx';
@@ -28,7 +29,7 @@ interface Upload {
 
 /** The file of a template's header: uploaded once, or a link from which the network downloads it. */
 export function HeaderFile({ template, values, onChange, onUploading }: Props) {
-  const { t } = useTexts();
+  const { t, faultText } = useTexts();
   const { client } = useAccount();
   const [file, setFile] = useState<Upload>();
   const running = useRef<AbortController>(undefined);
@@ -61,7 +62,7 @@ export function HeaderFile({ template, values, onChange, onUploading }: Props) {
       setFile({ name });
       patch({ 'header.mediaId': mediaId, 'header.link': '' });
     } catch (error) {
-      if (!signal.aborted) setFile({ name, problem: error instanceof Error ? error.message : String(error) });
+      if (!signal.aborted) setFile({ name, problem: faultText(uploadFault(error as Error)) });
     } finally {
       if (!signal.aborted) onUploading(false);
     }

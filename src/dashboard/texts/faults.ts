@@ -1,3 +1,4 @@
+import { ParleyError, TransportError } from '../../client/errors.ts';
 import type { ErrorCode } from '../documents.generated.ts';
 
 /** Codes of top-level errors that a person can meet in the page. */
@@ -24,6 +25,19 @@ export function faultText({ code = '', message, path = [] }: Fault, texts: Reado
   const number = /\d[\d,]*/.exec(message)?.[0];
   if (number === undefined && text.includes('{number}')) return message;
   return text.replace('{message}', () => isolated(message)).replace('{number}', number ?? '');
+}
+
+/** Answers of a proxy or of the gateway to a file itself, not to the moment at which it came. */
+const isOfFile = (status = 0): boolean => status >= 400 && status < 500 && status !== 429;
+
+/** Why a file was not uploaded, as a fault with a text. */
+export function uploadFault(error: Error): Fault {
+  const { message } = error;
+  if (error instanceof TransportError && !isOfFile(error.status)) return { code: 'SERVICE_UNAVAILABLE', message };
+  const code = error instanceof ParleyError ? error.code : undefined;
+  if (code === undefined || code === 'VALIDATION_ERROR' || code === 'BAD_REQUEST')
+    return { code: 'INVALID', path: ['file'], message };
+  return { code, message };
 }
 
 interface Payload {
