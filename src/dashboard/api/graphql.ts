@@ -5,7 +5,7 @@ import { readDocument, withKeys } from '../../client/documents.ts';
 import { graphcacheSettings, inOrder } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
 import { followAnew } from './follow-anew.ts';
-import { forgetLaterPages, forgetSeveredPages } from './list-pages.ts';
+import { forgetLaterPages } from './list-pages.ts';
 import { appendFromConflict, appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
 
 interface Sink {
@@ -33,6 +33,8 @@ interface Body {
   readonly variables?: Record<string, unknown> | undefined;
 }
 
+const { messages: _thread, ...otherLists } = graphcacheSettings.resolvers['Conversation'] ?? {};
+
 /**
  * urql with a normalised cache, whose operations go through the Parley client: token renewal, retries, resumed subscriptions.
  * @param reader who reads the errors
@@ -45,10 +47,11 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
       inOrder(
         cacheExchange({
           ...graphcacheSettings,
+          // The inbox joins the pages of a thread itself.
+          resolvers: { ...graphcacheSettings.resolvers, Conversation: otherLists },
           keys: { ...graphcacheSettings.keys, ...edgeKeys },
           updates: {
             Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
-            Conversation: { messages: forgetSeveredPages },
             Subscription: { events: appendFromEvent },
             Mutation: {
               sendMessage: appendFromSend,

@@ -1,19 +1,14 @@
-import { memo, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react';
-import { type CombinedError, useClient } from 'urql';
+import { memo, useCallback, useEffect, useLayoutEffect, useRef } from 'react';
+import { flushSync } from 'react-dom';
 import { useSearchParams } from 'wouter';
-import { THREAD_PAGE } from '../api/thread-updates.ts';
-import {
-  type ConversationRowFragment,
-  ThreadDocument,
-  type ThreadMessageFragment,
-  type ThreadQuery,
-} from '../documents.generated.ts';
+import type { ConversationRowFragment, ThreadMessageFragment, ThreadQuery } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { useNow } from '../ui/now.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { useIsMine } from './draft.ts';
 import { MessageBubble } from './message-bubble.tsx';
+import { useThreadPages } from './use-thread-pages.ts';
 
 interface Props {
   readonly conversation: ConversationRowFragment;
@@ -34,16 +29,17 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
   const { t } = useTexts();
   const dates = useDates();
   const now = useNow();
-  const graphql = useClient();
   const list = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
-  const heightBefore = useRef<number>(undefined);
-  const [isLoading, setLoading] = useState(false);
-  const [failure, setFailure] = useState<CombinedError>();
-  const edges = messages?.edges ?? [];
-  const { hasPreviousPage = false, startCursor } = messages?.pageInfo ?? {};
+  const keepPlace = useCallback((change: () => void) => {
+    const place = list.current && placeIn(list.current);
+    flushSync(change);
+    if (place && !isAtEnd.current) place.restore();
+  }, []);
+  const pages = useThreadPages({ conversationKey: conversation.databaseId, last: messages, isAtEnd, keepPlace });
+  const { edges, hasOlder, hasNewer, isLoading, failure, older, newer, toEnd } = pages;
 
-  const last = edges.at(-1)?.node;
+  const last = messages?.edges.at(-1)?.node;
   const lastId = useRef(last?.id);
   const isMine = useIsMine();
 
@@ -51,13 +47,12 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
     const element = list.current;
     if (!element) return;
     // A message of the reader's own scrolls into view.
-    if (last && last.id !== lastId.current && isMine(last)) isAtEnd.current = true;
+    if (last && last.id !== lastId.current && isMine(last)) {
+      isAtEnd.current = true;
+      if (hasNewer) toEnd();
+    }
     lastId.current = last?.id;
-    const before = heightBefore.current;
     if (isAtEnd.current) element.scrollTop = element.scrollHeight;
-    // Keeps the scroll position when older messages are added above.
-    else if (before !== undefined && element.scrollHeight > before) element.scrollTop += element.scrollHeight - before;
-    if (!isLoading) heightBefore.current = undefined;
   });
   // Pictures have their size later than their message.
   useEffect(() => {
@@ -75,36 +70,31 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
     };
   }, []);
 
-  const older = useCallback(() => {
-    if (!startCursor || isLoading) return;
-    setLoading(true);
-    heightBefore.current = list.current?.scrollHeight;
-    void graphql
-      .query(ThreadDocument, { id: conversation.databaseId, last: THREAD_PAGE, before: startCursor })
-      .toPromise()
-      .then(({ error }) => {
-        setFailure(error);
-        setLoading(false);
-      });
-  }, [graphql, conversation.databaseId, startCursor, isLoading]);
-
   // A message that a search has found: what lies between is read page by page.
   const [params] = useSearchParams();
   const soughtId = params.get('message') ?? undefined;
   const shownId = useRef<string>(undefined);
   const isSoughtLoaded = edges.some(({ node }) => node.id === soughtId);
+  const soughtFrom = useRef<string>(undefined);
   useEffect(() => {
-    if (soughtId === undefined) return;
-    if (!isSoughtLoaded) {
+    if (soughtId === shownId.current) return;
+    if (soughtId === undefined) {
       shownId.current = undefined;
-      if (hasPreviousPage && !failure) older();
+      soughtFrom.current = undefined;
       return;
     }
-    if (soughtId === shownId.current) return;
+    if (!isSoughtLoaded) {
+      // It may be newer than what is shown.
+      const isBegun = soughtFrom.current === soughtId;
+      soughtFrom.current = soughtId;
+      if (!isBegun && hasNewer) toEnd();
+      else if (hasOlder && !failure) older();
+      return;
+    }
     shownId.current = soughtId;
     isAtEnd.current = false;
     list.current?.querySelector('.message-row.sought')?.scrollIntoView({ block: 'center' });
-  }, [soughtId, isSoughtLoaded, hasPreviousPage, failure, older]);
+  }, [soughtId, isSoughtLoaded, hasOlder, hasNewer, failure, older, toEnd]);
 
   const isOpen = Date.parse(conversation.serviceWindow.expiresAt ?? '') > now;
   const rows = edges.map(({ node }, index) => {
@@ -126,19 +116,50 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
       {...SCROLLABLE}
       onScroll={event => {
         const { scrollHeight, scrollTop, clientHeight } = event.currentTarget;
-        isAtEnd.current = scrollHeight - scrollTop - clientHeight < FOLLOW_PX;
+        isAtEnd.current = !hasNewer && scrollHeight - scrollTop - clientHeight < FOLLOW_PX;
       }}
     >
       <UserErrors failure={failure} />
-      {hasPreviousPage && (
+      {hasOlder && (
         <button type="button" className="button small older" disabled={isLoading} onClick={older}>
           {t('thread.older')}
         </button>
       )}
       {rows}
+      {hasNewer && (
+        <p className="newer">
+          <button type="button" className="button small" disabled={isLoading} onClick={newer}>
+            {t('thread.newer')}
+          </button>
+          <button
+            type="button"
+            className="button small"
+            onClick={() => {
+              isAtEnd.current = true;
+              toEnd();
+            }}
+          >
+            {t('thread.latest')}
+          </button>
+        </p>
+      )}
     </div>
   );
 });
+
+/** Where the first message that is seen stands, to be put there again. Its row begins higher while a date stands above it. */
+function placeIn(list: HTMLElement): { restore(): void } | undefined {
+  const topOf = (element: Element): number => element.getBoundingClientRect().top;
+  const messages = [...list.querySelectorAll('.message-row article')];
+  const message = messages.find(each => each.getBoundingClientRect().bottom > topOf(list));
+  if (!message) return undefined;
+  const top = topOf(message);
+  return {
+    restore() {
+      if (message.isConnected) list.scrollTop += topOf(message) - top;
+    },
+  };
+}
 
 /** Whether two messages stand together as one turn. */
 const isSameAuthor = (a: ThreadMessageFragment, b: ThreadMessageFragment): boolean =>
