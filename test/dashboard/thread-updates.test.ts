@@ -1,7 +1,7 @@
 import { gql } from '@urql/core';
 import { expect, test } from 'vitest';
 import { graphcacheSettings } from '../../src/client/urql.ts';
-import { appendFromEvent, appendFromSend, edgeKeys, THREAD_PAGE } from '../../src/dashboard/api/thread-updates.ts';
+import { appendFromSend, createEventUpdate, edgeKeys, THREAD_PAGE } from '../../src/dashboard/api/thread-updates.ts';
 import { createScriptedClient } from '../client/scripted-client.ts';
 
 const THREAD = gql`query Thread { conversation(id: "C1") { id messages(last: 40) {
@@ -36,7 +36,7 @@ function connect() {
     ...graphcacheSettings,
     keys: { ...graphcacheSettings.keys, ...edgeKeys },
     updates: {
-      Subscription: { events: appendFromEvent },
+      Subscription: { events: createEventUpdate() },
       Mutation: { sendMessage: appendFromSend },
     },
   });

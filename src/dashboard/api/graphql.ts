@@ -4,9 +4,10 @@ import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { readDocument, withKeys } from '../../client/documents.ts';
 import { graphcacheSettings, inOrder } from '../../client/urql.ts';
 import { type Fault, withFaultTexts } from '../texts/faults.ts';
+import { createListLimit, createThreadLimit } from './cache-limits.ts';
 import { followAnew } from './follow-anew.ts';
 import { forgetLaterPages } from './list-pages.ts';
-import { appendFromConflict, appendFromEvent, appendFromSend, edgeKeys } from './thread-updates.ts';
+import { appendFromConflict, appendFromSend, createEventUpdate, edgeKeys } from './thread-updates.ts';
 
 interface Sink {
   next(result: object): void;
@@ -51,8 +52,15 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
           resolvers: { ...graphcacheSettings.resolvers, Conversation: otherLists },
           keys: { ...graphcacheSettings.keys, ...edgeKeys },
           updates: {
-            Query: { templates: forgetLaterPages, webhookDeliveries: forgetLaterPages },
-            Subscription: { events: appendFromEvent },
+            Query: {
+              templates: forgetLaterPages,
+              webhookDeliveries: forgetLaterPages,
+              conversation: createThreadLimit(),
+              conversations: createListLimit(),
+              contacts: createListLimit(),
+              messages: createListLimit(),
+            },
+            Subscription: { events: createEventUpdate() },
             Mutation: {
               sendMessage: appendFromSend,
               retryMessage: appendFromSend,

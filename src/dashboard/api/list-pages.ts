@@ -13,6 +13,6 @@ export const forgetLaterPages: UpdateResolver = (_result, args, cache, { parentK
 };
 
 /** Arguments of a list without those of its pages. */
-function listOf({ after, before, ...list }: Readonly<Record<string, unknown>>): string {
+export function listOf({ after, before, ...list }: Readonly<Record<string, unknown>>): string {
   return JSON.stringify(Object.entries(list).sort(([left], [right]) => left.localeCompare(right)));
 }

@@ -6,6 +6,7 @@ import type {
   SendMessageMutation,
   UpdateConversationMutation,
 } from '../documents.generated.ts';
+import { createEventRelease } from './cache-limits.ts';
 
 /** Messages of a page of a thread. */
 export const THREAD_PAGE = 40;
@@ -29,10 +30,15 @@ const EDGE = gql`
 `;
 
 /** Puts a message that an event tells into the thread that shows its conversation. */
-export const appendFromEvent: UpdateResolver = (result, _args, cache) => {
-  const { events } = result as unknown as InboxEventsSubscription;
-  if (events.__typename === 'MessageEvent' && events.message) appendToThread(cache, events.message);
-};
+export function createEventUpdate(): UpdateResolver {
+  const release = createEventRelease();
+  return (result, _args, cache) => {
+    const { events } = result as unknown as InboxEventsSubscription;
+    if (events.__typename !== 'MessageEvent' || !events.message) return;
+    appendToThread(cache, events.message);
+    release(cache, events.message.id);
+  };
+}
 
 /** The same for a message that this page sends, which its event may follow later. */
 export const appendFromSend: UpdateResolver = (result, _args, cache) => {

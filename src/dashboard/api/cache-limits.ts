@@ -1,0 +1,64 @@
+import type { Cache, UpdateResolver } from '@urql/exchange-graphcache';
+import { listOf } from './list-pages.ts';
+
+/** Threads that are shown at once when they are opened again. */
+const KEPT_THREADS = 20;
+/** Lists of one field, by filter and search. */
+const KEPT_LISTS = 10;
+
+/** Puts what was used last first. @returns what is kept, and what is not */
+function withLatest(recent: readonly string[], latest: string, kept: number): [string[], ReadonlySet<string>] {
+  const all = [latest, ...recent.filter(each => each !== latest)];
+  return [all.slice(0, kept), new Set(all.slice(kept))];
+}
+
+/**
+ * Drops threads that were read long ago, and of all but the present one the older pages: the cache keeps what a query has read until
+ * the page is closed.
+ */
+export function createThreadLimit(): UpdateResolver {
+  let recent: readonly string[] = [];
+  return (_result, args, cache) => {
+    const present = cache.resolve('Query', 'conversation', args);
+    if (typeof present !== 'string') return;
+    const [kept, forgotten] = withLatest(recent, present, KEPT_THREADS);
+    recent = kept;
+    for (const thread of [...kept.slice(1), ...forgotten])
+      for (const { fieldName, arguments: its } of cache.inspectFields(thread))
+        if (fieldName === 'messages' && (its?.['before'] != null || forgotten.has(thread)))
+          cache.invalidate(thread, fieldName, its);
+    if (forgotten.size === 0) return;
+    for (const { fieldName, fieldKey, arguments: its } of cache.inspectFields('Query'))
+      if (fieldName === 'conversation' && forgotten.has(String(cache.resolve('Query', fieldKey))))
+        cache.invalidate('Query', fieldName, its);
+  };
+}
+
+/** Drops lists of a field that were read long ago: each search, and each filter, is one. */
+export function createListLimit(): UpdateResolver {
+  let recent: readonly string[] = [];
+  return (_result, args, cache, { fieldName }) => {
+    const [kept, forgotten] = withLatest(recent, listOf(args), KEPT_LISTS);
+    recent = kept;
+    if (forgotten.size === 0) return;
+    for (const field of cache.inspectFields('Query'))
+      if (field.fieldName === fieldName && forgotten.has(listOf(field.arguments ?? {})))
+        cache.invalidate('Query', fieldName, field.arguments);
+  };
+}
+
+/**
+ * Lets the cache drop the messages of events: it counts references, and a message and the conversation whose last one it is name each
+ * other. The reference to the conversation is removed with the next event: one that is removed in the layer in which it was written
+ * was never counted, and what it names is never dropped.
+ */
+export function createEventRelease(): (cache: Cache, messageId: string) => void {
+  let previous: string | undefined;
+  return (cache, messageId) => {
+    if (previous !== undefined && previous !== messageId) {
+      const message = { __typename: 'Message', id: previous };
+      if (typeof cache.resolve(message, 'conversation') === 'string') cache.invalidate(message, 'conversation');
+    }
+    previous = messageId;
+  };
+}
