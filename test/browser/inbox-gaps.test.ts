@@ -254,3 +254,21 @@ test('a key in the composer renders no message anew, however many there are', as
   };
   await expect.poll(ofOneKey).toBeLessThan(40);
 });
+
+test('a busy account has each open inbox read its list every two seconds at most', async () => {
+  write(170, 'Hello');
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await rowOf(page, 'Person 170').waitFor();
+  let reads = 0;
+  page.on('request', request => {
+    if (request.url().endsWith('/graphql') && request.postDataJSON()?.operationName === 'Conversations') reads += 1;
+  });
+  const start = performance.now();
+  for (let turn = 1; turn <= 40; turn += 1) {
+    write(170, `News ${turn}`);
+    await listOf(page).getByText(`News ${turn}`, { exact: true }).waitFor();
+    await page.evaluate(() => new Promise(done => setTimeout(done, 100)));
+  }
+  expect(reads).toBeLessThanOrEqual(2 + (performance.now() - start) / 2_000);
+  await rowOf(page, 'Person 170').waitFor();
+});

@@ -6,6 +6,8 @@ import { filterOf, type InboxFilters, isShownBy } from './filters.ts';
 const PAGE = 30;
 /** Changes that come together are one look at the list. */
 const REFETCH_AFTER_MS = 400;
+/** A busy account changes all the time: each open inbox read the list twice a second. */
+const MIN_INTERVAL_MS = 2_000;
 
 export interface Conversations {
   /** By last activity. */
@@ -72,11 +74,16 @@ export function useConversations(filters: InboxFilters): Conversations {
 
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => () => clearTimeout(timer.current), []);
+  const reloadedAt = useRef(Number.NEGATIVE_INFINITY);
   const reload = useCallback(() => {
-    timer.current ??= setTimeout(() => {
-      timer.current = undefined;
-      refetch({ requestPolicy: 'network-only' });
-    }, REFETCH_AFTER_MS);
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined;
+        reloadedAt.current = performance.now();
+        refetch({ requestPolicy: 'network-only' });
+      },
+      Math.max(REFETCH_AFTER_MS, reloadedAt.current + MIN_INTERVAL_MS - performance.now()),
+    );
   }, [refetch]);
   const take = useCallback<Conversations['take']>(
     (id, row, isStatusOnly) => {
