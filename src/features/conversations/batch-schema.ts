@@ -119,7 +119,9 @@ const Target = builder.inputType('ConversationsTarget', {
   description: 'Which conversations to update.',
   isOneOf: true,
   fields: t => ({
-    ids: t.idList({ description: `Global ids or databaseIds of 1 to ${MAX_CONVERSATIONS} conversations.` }),
+    ids: t.idList({
+      description: `Global ids or databaseIds of 1 to ${MAX_CONVERSATIONS} conversations. To close none over a message that nobody has read, use \`filter: { id: { in: […] }, unreadCount: { eq: 0 } }\`.`,
+    }),
     filter: t.field({
       type: ConversationFilter,
       description: `Conversations that match this filter. More than ${MAX_CONVERSATIONS} are updated in the background (\`isQueued\`).`,

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CONVERSATION_JOBS } from '../../../src/features/conversations/jobs/job.ts';
 import { runJobs } from '../../../src/features/conversations/jobs/run.ts';
@@ -74,6 +75,40 @@ test('a change that is repeated under its key is answered as before, also when i
       faultsOf(await gateway.mutate('updateConversation', { id, ...set }, 'conversation { id }', tenant.token)),
     ),
   ).toEqual(['assigneeId', 'addTagIds.0']);
+});
+
+test('named conversations without unread messages are closed, and not over a message that is stored meanwhile', async () => {
+  const tenant = await gateway.addTenant();
+  const ids = await conversations(gateway, tenant, 3);
+  const status = () =>
+    gateway.database.query<{ id: string; status: string }>(
+      'select id::text as id, status from conversations where tenant_id = $1 order by id',
+      [tenant.id],
+    );
+  const unread = 'update conversations set unread_count = unread_count + 1 where tenant_id = $1 and id = $2';
+  await gateway.database.query(unread, [tenant.id, ids[0]]);
+  const storing = new pg.Client({ connectionString: gateway.database.url });
+  await storing.connect();
+  try {
+    await storing.query('begin');
+    await storing.query(unread, [tenant.id, ids[1]]);
+    const closing = update(gateway, tenant, {
+      target: { filter: { id: { in: ids }, unreadCount: { eq: 0 } } },
+      set: { status: 'CLOSED' },
+    });
+    await eventually(async () =>
+      expect(
+        await gateway.database.query(
+          "select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+        ),
+      ).not.toEqual([]),
+    );
+    await storing.query('commit');
+    expect(payloadOf(await closing).results).toMatchObject([{ conversation: { databaseId: ids[2] } }]);
+  } finally {
+    await storing.end();
+  }
+  expect((await status()).map(row => row.status)).toEqual(['open', 'open', 'closed']);
 });
 
 describe('updateConversations of named conversations', () => {
