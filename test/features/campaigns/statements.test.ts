@@ -123,7 +123,9 @@ test('the statements of a run describe as their row types', async () => {
     phone: 'text',
     userId: 'text',
   });
-  expect(await columnsOf(db => findMergedMessages(db, 1, 1, 1, 3))).toEqual({ message_id: 'uuid' });
+  expect(await columnsOf(db => findMergedMessages(db, 1, [{ message_id: ID, contact_id: 1 }]))).toEqual({
+    message_id: 'uuid',
+  });
   expect(await columnsOf(db => requeueWithdrawn(db, 1, 1, [ID]))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => countReached(db, 1, 1, null))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => readSendingConditions(db, 1, 1, null))).toEqual({

@@ -160,7 +160,8 @@ class CampaignTurn {
     this.#waitingAt = monotonicMs;
     const { tenantId } = this.#lane;
     if (hours) await this.#withdraw((trx, run) => withdrawLate(trx, tenantId, run));
-    const merged = await findMergedMessages(db.write, tenantId, id, channelId, PRIORITY.campaign);
+    const waiting = await findWaitingMessages(db.write, tenantId, id, channelId, PRIORITY.campaign);
+    const merged = waiting.length > 0 ? await findMergedMessages(db.write, tenantId, waiting) : [];
     if (merged.length > 0) await this.#withdraw((trx, run) => withdrawMerged(trx, tenantId, run));
   }
 

@@ -19,7 +19,7 @@ export async function countBacklog(
   return rows[0]?.count ?? 0;
 }
 
-/** Messages of a campaign that wait to be sent. */
+/** Messages of a campaign that wait to be sent, with the contacts that get them: after a merge, the survivors. */
 export async function findWaitingMessages(
   db: Db,
   tenantId: number,
@@ -28,7 +28,7 @@ export async function findWaitingMessages(
   priority: number,
 ): Promise<{ readonly message_id: string; readonly contact_id: number }[]> {
   const { rows } = await sql<{ message_id: string; contact_id: number }>`
-    select r.message_id, r.contact_id from outbox o
+    select r.message_id, o.contact_id from outbox o
     join campaign_recipients r on r.tenant_id = ${tenantId} and r.message_id = o.message_id and r.campaign_id = ${campaignId}
     where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint`.execute(
     db,
@@ -61,26 +61,26 @@ export async function findWaitingPeople(
 }
 
 /**
- * Messages of a campaign that wait although the person gets an earlier one of it: two recipients were merged after their messages were
- * made. A merge moves the messages to the survivor, and leaves recipients their former ids. Merges are read by contact, whatever their
- * statistics say: an empty table would be read by another index, whole for each message.
+ * Those of campaign messages whose person gets an earlier message of the campaign: two recipients were merged after their messages were
+ * made. A merge moves the messages to the survivor, and leaves recipients their former ids. Merges and messages are read by their keys,
+ * whatever their statistics say: an empty table would be read by another index, whole for each message.
  */
 export async function findMergedMessages(
   db: Db,
   tenantId: number,
-  campaignId: number,
-  channelId: number,
-  priority: number,
+  messages: readonly { readonly message_id: string; readonly contact_id: number }[],
 ): Promise<string[]> {
   const { rows } = await sql<{ message_id: string }>`
-    select o.message_id from outbox o
-    join campaign_recipients r on r.tenant_id = ${tenantId} and r.message_id = o.message_id and r.campaign_id = ${campaignId}
-    where o.tenant_id = ${tenantId} and o.channel_id = ${channelId}::bigint and o.priority = ${priority}::smallint and exists (
+    select w.message_id
+    from unnest(${messages.map(one => one.message_id)}::uuid[], ${messages.map(one => one.contact_id)}::bigint[]) as w (message_id, contact_id)
+    where exists (
       select from (
         select g.former_id, g.contact_id, g.undone_at from contact_merges g
-        where g.tenant_id = ${tenantId} and g.contact_id = o.contact_id offset 0) g
-      join campaign_recipients s on s.tenant_id = ${tenantId} and s.campaign_id = ${campaignId}
-        and s.contact_id = any(array[g.former_id, g.contact_id]) and s.message_id < o.message_id and s.state < ${sql.lit(STATE.failed)}
+        where g.tenant_id = ${tenantId} and g.contact_id = w.contact_id offset 0) g
+      cross join lateral (
+        select r.campaign_id from campaign_recipients r where r.tenant_id = ${tenantId} and r.message_id = w.message_id offset 0) r
+      join campaign_recipients s on s.tenant_id = ${tenantId} and s.campaign_id = r.campaign_id
+        and s.contact_id = any(array[g.former_id, g.contact_id]) and s.message_id < w.message_id and s.state < ${sql.lit(STATE.failed)}
       where g.undone_at is null)`.execute(db);
   return rows.map(row => row.message_id);
 }

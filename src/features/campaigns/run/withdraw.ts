@@ -79,7 +79,8 @@ export async function withdrawMerged(
   { id, channel_id: channelId }: Pick<RunRow, 'id' | 'channel_id'>,
 ): Promise<readonly number[]> {
   if (channelId === null) return [];
-  const ids = await findMergedMessages(trx, tenantId, id, channelId, PRIORITY.campaign);
+  const waiting = await findWaitingMessages(trx, tenantId, id, channelId, PRIORITY.campaign);
+  const ids = await findMergedMessages(trx, tenantId, waiting);
   return withdrawMessages(trx, tenantId, id, ids, 'The contact was merged with another recipient of the campaign.');
 }
 

@@ -4,6 +4,8 @@ import type { HoldFacts } from './hold-reason.sql.ts';
 /** Reasons that a lane writes with a postponement. */
 export const PAIR_LIMIT_REASON =
   'Pair limit: after a short burst, the network accepts one message per person every six seconds.';
+export const MERGED_REASON =
+  'The contact was merged with another recipient of the campaign, who gets it: this message is about to be dropped.';
 export const retryReason = (error: string): string => `The network refused it for now, and it is tried again: ${error}`;
 export const doubtReason = (error: string): string =>
   `It is not known whether the network accepted it; its status is awaited: ${error}`;

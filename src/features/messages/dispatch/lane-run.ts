@@ -1,12 +1,13 @@
 import type { Lane, TurnEnd } from '../../../lanes/lane.ts';
 import { exponentialBackoffMs, hasPassed, type Instant, instantOf, SECOND } from '../../../platform/clock.ts';
+import { findSecondMessages } from '../../campaigns/run/find-second-messages.ts';
 import type { OpenCredentials } from '../../channels/credentials.ts';
 import { pauseRefused } from '../../channels/pause.ts';
 import { findEndedCodes } from '../../otp/find-ended-codes.ts';
 import { type Attempted, attempt, type Hindrance } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
-import { doubtReason, PAIR_LIMIT_REASON, retryReason } from './hold-reason.ts';
-import { parseLane } from './lane.ts';
+import { doubtReason, MERGED_REASON, PAIR_LIMIT_REASON, retryReason } from './hold-reason.ts';
+import { PRIORITY, parseLane } from './lane.ts';
 import type { LaneMemory } from './lane-memory.ts';
 import { type Claimed, extendDoubt, findOptedOut, nextDueMs } from './outbox.sql.ts';
 import type { Outcome } from './outcome-writer.ts';
@@ -30,6 +31,8 @@ const LINGER_MS = 2 * SECOND;
 const MAX_POLL_MS = SECOND / 4;
 /** A turn notices within this time that its channel has another rate or token. One statement reads it for all lanes. */
 const CHANNEL_READ_MS = SECOND;
+/** How long a second message to merged recipients is held: their campaign drops it within 5 seconds. */
+const MERGED_MS = 10 * SECOND;
 /** Shortest pause. */
 const MIN_POLL_MS = 5;
 
@@ -40,6 +43,8 @@ const CHANGED = 'changed';
 interface Claim {
   readonly message: Claimed;
   readonly hindrance: Hindrance;
+  /** Whether it is a campaign's second message to one person; see `findSecondMessages`. */
+  readonly isSecond: boolean;
 }
 
 /**
@@ -179,10 +184,12 @@ export class LaneRun {
     const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
     // Only authentication templates are sealed. Those without a one-time code are not found.
     const sealedIds = claimed.flatMap(({ sealed, message_id: id }) => (sealed === null ? [] : [id]));
+    const ofCampaigns = claimed.filter(({ priority }) => priority === PRIORITY.campaign);
     const { write } = this.#dispatch.resources.db;
-    const [optedOut, endedCodes] = await Promise.all([
+    const [optedOut, endedCodes, second] = await Promise.all([
       ids.length > 0 ? findOptedOut(write, this.#tenantId, ids) : undefined,
       sealedIds.length > 0 ? findEndedCodes(write, this.#tenantId, sealedIds) : undefined,
+      ofCampaigns.length > 0 ? findSecondMessages(write, this.#tenantId, ofCampaigns) : undefined,
     ]);
     return claimed.map(message => ({
       message,
@@ -190,6 +197,7 @@ export class LaneRun {
         optedOutCategory: optedOut?.get(message.message_id),
         endedCode: endedCodes?.get(message.message_id),
       },
+      isSecond: second?.has(message.message_id) ?? false,
     }));
   }
 
@@ -232,7 +240,11 @@ export class LaneRun {
     this.#mayBeDue ||= isWoken;
   }
 
-  #start({ message, hindrance }: Claim): void {
+  #start({ message, hindrance, isSecond }: Claim): void {
+    if (isSecond) {
+      this.#postpone(message, MERGED_MS, 'not tried', MERGED_REASON);
+      return;
+    }
     const { clock, log } = this.#dispatch.resources;
     const { monotonicMs } = instantOf(clock);
     // Ended codes make no call: the live code behind them does not wait for its pair's tokens.

@@ -79,3 +79,32 @@ test.each([
     await expectOneMessage(of, id, phones);
   },
 );
+
+test('the later message to two recipients who are merged while both wait is not sent before it is dropped', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids, phones } = await of.people(2);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  const { database } = fixture.gateway;
+  await database.query('update log_origin set outbox_held_at = now()');
+  const outbox = () =>
+    database.query<{ hold_reason: string | null }>('select hold_reason from outbox where tenant_id = $1', [of.id]);
+  try {
+    dataOf(await of.mutate('startCampaign', { id }));
+    await eventually(async () => expect(await outbox()).toHaveLength(2));
+    // The campaign cannot drop it.
+    const lock = await holdLock(database, 'select from campaigns where tenant_id = $1 and id = $2 for share', [
+      of.id,
+      id,
+    ]);
+    try {
+      dataOf(await of.mutate('mergeContacts', { id: ids[0], fromIds: [ids[1]] }));
+      await database.query('update log_origin set outbox_held_at = null');
+      await eventually(async () => expect(await outbox()).toEqual([{ hold_reason: expect.stringMatching(/merged/) }]));
+    } finally {
+      await lock.release();
+    }
+  } finally {
+    await database.query('update log_origin set outbox_held_at = null');
+  }
+  await expectOneMessage(of, id, phones);
+});
