@@ -54,7 +54,8 @@ export async function lockChoice(trx: Db, tenantId: number, isCapped: boolean): 
 /**
  * The next recipients, in the order of their contacts. The campaign is locked. Reads a fixed number of index entries for each, and
  * the messages of the last days only with a frequency cap: by when they were written or, at most a year before, scheduled for. Messages
- * that are scheduled for later, that failed, or that a pause took back, count for none.
+ * that are scheduled for later, that failed, or that a pause took back, count for none. Merges are read by key behind offset 0: by
+ * statistics of an empty table, a scan of all of the tenant's costs the same.
  */
 export async function findCandidates(trx: Db, tenantId: number, query: CandidateQuery): Promise<Candidate[]> {
   const { campaignId, position, limit, listId, category, channelId, cap } = query;
@@ -97,9 +98,11 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
           where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'user_id' and i.ended_at is null
             and i.portfolio in (coalesce(ch.portfolio_id, 'waba:' || ch.waba_id), 'enterprise')) then ${sql.lit(REASON.no_number)}
         when exists (
-          select from contact_merges o join campaign_recipients s on s.tenant_id = ${tenantId} and s.campaign_id = ${campaignId}
+          select from (
+            select o.former_id, o.undone_at from contact_merges o where o.tenant_id = ${tenantId} and o.contact_id = c.id offset 0) o
+          join campaign_recipients s on s.tenant_id = ${tenantId} and s.campaign_id = ${campaignId}
             and s.contact_id = o.former_id and s.contact_id <> t.contact_id and s.message_id is not null
-          where o.tenant_id = ${tenantId} and o.contact_id = c.id and o.undone_at is null)
+          where o.undone_at is null)
           or (c.id <> t.contact_id and exists (
             select from campaign_recipients s where s.tenant_id = ${tenantId} and s.campaign_id = ${campaignId}
               and s.contact_id = c.id)) then ${sql.lit(REASON.duplicate)}
@@ -114,7 +117,9 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
       end::smallint as reason,
       ${cap !== null}::boolean and c.id in (select contact_id from claimed) as is_claimed
     from turn t
-    left join contact_merges g on g.tenant_id = ${tenantId} and g.former_id = t.contact_id and g.undone_at is null
+    left join lateral (
+      select g.contact_id from contact_merges g
+      where g.tenant_id = ${tenantId} and g.former_id = t.contact_id and g.undone_at is null offset 0) g on true
     left join contacts c on c.tenant_id = ${tenantId} and c.id = coalesce(g.contact_id, t.contact_id)
     left join lateral (
       select w.values from campaign_list_rows w
