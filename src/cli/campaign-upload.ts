@@ -61,7 +61,7 @@ async function partsOf(file: string): Promise<Parts> {
     async *read() {
       let header: string | undefined;
       let part: string[] = [];
-      for await (const cells of rowsOf()) {
+      for await (const { cells } of rowsOf()) {
         if (header === undefined) header = lineOf(cells);
         else part.push(lineOf(cells));
         if (part.length < MAX_LIST.upload) continue;

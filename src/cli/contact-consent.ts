@@ -1,11 +1,12 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { CONSENT_CSV_COLUMNS, importConsent, parseConsent } from '../features/contacts/consent/import.ts';
+import { CONSENT_CSV_COLUMNS, type ConsentFault, parseConsent } from '../features/contacts/consent/import.ts';
+import { recordConsent } from '../features/contacts/consent/record.ts';
 import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
-import { readCsv } from './csv-file.ts';
+import { openCsv } from './csv-file.ts';
 import { changeDatabase } from './database.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
@@ -19,19 +20,34 @@ interface Options {
 const SHOWN_FAULTS = 20;
 
 async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Options): Promise<void> {
-  const rows = await readCsv(file);
+  const rowsOf = await openCsv(file);
   const result = await changeDatabase(loadConfig(), async db => {
     const { tenant_id: tenantId } = await requireTenant(db.read, slug);
-    const { entries, faults } = await parseConsent(db, tenantId, rows, COMMAND_LINE, systemClock.now());
+    const nowMs = systemClock.now();
+    const parts = () => parseConsent(db, tenantId, rowsOf(), COMMAND_LINE, nowMs);
+    // The file is read twice, because it may be larger than the memory, and a fault at its end refuses it whole.
+    let importable = 0;
+    let imported = 0;
+    const faults: ConsentFault[] = [];
+    for await (const part of parts()) {
+      importable += part.entries.length;
+      faults.push(...part.faults);
+    }
     const faulty = new Set(faults.map(fault => fault.line)).size;
     const isWritten = !dryRun && (faults.length === 0 || skipFaulty);
-    const progress = createProgress('Importing', { total: entries.length });
+    if (!isWritten) return { imported, importable, faulty, faults };
+    const progress = createProgress('Importing', { total: importable });
     try {
-      if (isWritten) await importConsent(db, tenantId, entries, progress.add);
+      // Entries that are stored already are not stored again: an interrupted import can be repeated.
+      for await (const { entries } of parts()) {
+        await db.transaction(trx => recordConsent(trx, tenantId, entries));
+        imported += entries.length;
+        progress.add(entries.length);
+      }
     } finally {
       progress.end();
     }
-    return { imported: isWritten ? entries.length : 0, importable: entries.length, faulty, faults };
+    return { imported, importable, faulty, faults };
   });
   const { faults, ...counts } = result;
   if (json) print([result], true);

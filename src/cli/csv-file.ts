@@ -1,27 +1,17 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { type CsvRow, parseCsv, streamCsv, UNCLOSED_QUOTE } from '../platform/csv.ts';
+import { type CsvRow, streamCsv, UNCLOSED_QUOTE } from '../platform/csv.ts';
 import { encodingOf } from '../platform/csv-format.ts';
 import { UserError } from '../platform/user-error.ts';
 
 /**
- * Reads a CSV file in UTF-8, or in UTF-16 with a byte order mark, as spreadsheets write "Unicode text".
- * @throws UserError if it cannot be read, has another encoding, which would garble names, or is not CSV
+ * The rows of a CSV file in UTF-8, or in UTF-16 with a byte order mark, as spreadsheets write "Unicode text", a few at a time. What is no
+ * file, as a pipe, is kept in memory.
+ * @returns a function that reads them from the first one, and throws UserError where the file has another encoding, which would garble
+ *   names, or is not CSV
+ * @throws UserError if it cannot be read
  */
-export async function readCsv(file: string): Promise<CsvRow[]> {
-  const bytesOf = await opened(file);
-  let text = '';
-  for await (const part of decoded(bytesOf(), file)) text += part;
-  const rows = parseCsv(text);
-  if (!rows) throw unclosed(file);
-  return rows;
-}
-
-/**
- * The rows of a CSV file, as `readCsv` reads them but a few at a time. What is no file, as a pipe, is kept in memory.
- * @returns a function that reads them from the first one; @throws as `readCsv`, when it comes there
- */
-export async function openCsv(file: string): Promise<() => AsyncGenerator<readonly string[]>> {
+export async function openCsv(file: string): Promise<() => AsyncGenerator<CsvRow>> {
   const bytesOf = await opened(file);
   return async function* () {
     try {

@@ -15,24 +15,32 @@ export interface CsvRow {
  * @returns undefined if a quoted field does not end
  */
 export function parseCsv(given: string): CsvRow[] | undefined {
-  const { text, line: firstLine, options } = formatOf(given);
+  const { text, line, options } = formatOf(given);
   try {
-    let line = firstLine;
-    const rows = parse(text, { ...options, raw: true }) as unknown as readonly {
-      readonly record: readonly string[];
-      readonly raw: string;
-    }[];
-    return rows.flatMap(({ record, raw }) => {
-      // Empty lines before a record belong to its raw text.
-      const [before = ''] = /^[\r\n]*/.exec(raw) ?? [];
-      const startsAt = line + lineBreaks(before);
-      line += lineBreaks(raw);
-      return isFilled(record) ? [{ line: startsAt, cells: record }] : [];
-    });
+    const rows = parse(text, { ...options, raw: true }) as unknown as readonly ParsedRecord[];
+    return rows.map(numberedFrom(line)).filter(({ cells }) => isFilled(cells));
   } catch (error) {
     if (isUnclosed(error)) return undefined;
     throw error;
   }
+}
+
+/** As the parser returns it with the option `raw`. */
+interface ParsedRecord {
+  readonly record: readonly string[];
+  readonly raw: string;
+}
+
+/** Numbers the lines of records, which must come in their order. @param first line of the first one */
+function numberedFrom(first: number): (parsed: ParsedRecord) => CsvRow {
+  let line = first;
+  return ({ record, raw }) => {
+    // Empty lines before a record belong to its raw text.
+    const [before = ''] = /^[\r\n]*/.exec(raw) ?? [];
+    const startsAt = line + lineBreaks(before);
+    line += lineBreaks(raw);
+    return { line: startsAt, cells: record };
+  };
 }
 
 /** Characters that decide the format, apart from line endings: the line of column names, and one before it that announces the delimiter. */
@@ -45,7 +53,7 @@ export type CsvSource = () => AsyncIterable<string>;
  * Parses CSV as `parseCsv` does, and holds a few rows at a time. The text is read first for its format: as a rule only its begin.
  * @throws UNCLOSED_QUOTE after the rows before it
  */
-export async function* streamCsv(source: CsvSource): AsyncGenerator<readonly string[]> {
+export async function* streamCsv(source: CsvSource): AsyncGenerator<CsvRow> {
   let head = '';
   let hasLineFeed = false;
   for await (const part of source()) {
@@ -55,11 +63,15 @@ export async function* streamCsv(source: CsvSource): AsyncGenerator<readonly str
   }
   // One at the end stands for one that comes later.
   const marked = hasLineFeed && !head.includes('\n') ? `${head}\n` : head;
-  const { text, options } = formatOf(marked);
-  const rows = parser(options);
+  const { text, line, options } = formatOf(marked);
+  const numbered = numberedFrom(line);
+  const rows = parser({ ...options, raw: true });
   pipeline(Readable.from(from(source(), marked.length - text.length)), rows, () => undefined);
   try {
-    for await (const cells of rows as AsyncIterable<readonly string[]>) if (isFilled(cells)) yield cells;
+    for await (const parsed of rows as AsyncIterable<ParsedRecord>) {
+      const row = numbered(parsed);
+      if (isFilled(row.cells)) yield row;
+    }
   } catch (error) {
     throw isUnclosed(error) ? UNCLOSED_QUOTE : error;
   }

@@ -2,6 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { useCommandLine } from './command-line.ts';
+import { run } from './program.ts';
 
 /** What an operator does with plans, tenants and consent. */
 const cli = useCommandLine();
@@ -123,6 +124,21 @@ test('consent is imported from a CSV file with its evidence, all rows or none, a
   );
   await writeFile(file, 'phone,state\n1,2');
   expect((await importFile()).output).toMatch(/category +The file has no such column[\s\S]*evidence/);
+});
+
+test('consent is read from a file that is larger than the memory', async () => {
+  await parley(['tenant', 'create', 'many'], env());
+  await cli.database.query(
+    `insert into contacts (tenant_id, phone, phone_key) select tenant_id, '+4915112345603', '4915112345603' from tenants where slug = 'many'`,
+  );
+  const file = join(cli.directory, 'many.csv');
+  const line = `+4915112345603,marketing,opted_in,${'x'.repeat(990)}\n`;
+  await writeFile(file, `phone,category,state,evidence\n${line.repeat(60_000)}`);
+  const small = { ...env(), NODE_OPTIONS: '--max-old-space-size=100' };
+  const args = ['contact', 'import-consent', 'many', file, '--dry-run', '--json'];
+  const checked = await run(cli.directory, args, small);
+  expect(checked.code).toBe(0);
+  expect(JSON.parse(checked.output)).toMatchObject([{ importable: 60_000, faulty: 0 }]);
 });
 
 test('the plan, its expiry and the staff of a tenant are managed from the command line', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { importConsent } from '../../../src/features/contacts/consent/import.ts';
+import { recordConsent } from '../../../src/features/contacts/consent/record.ts';
 import { codeOf, dataOf, faultsOf, payloadOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
@@ -205,12 +205,8 @@ describe('the progress of a campaign', () => {
       occurredAt,
     } as const;
     const author = { kind: 'system', id: null, name: 'Import' } as const;
-    await importConsent(
-      fixture.gateway.gateway.resources.db,
-      of.id,
-      [{ ...entry, evidence: 'Letter 12', author }],
-      () => undefined,
-    );
+    const { db } = fixture.gateway.gateway.resources;
+    await db.transaction(trx => recordConsent(trx, of.id, [{ ...entry, evidence: 'Letter 12', author }]));
     // Counted behind the other.
     fixture.gateway.emulator.inbound({ from: second, text: 'STOP', phoneNumberId: of.phoneNumberId });
     const list = 'query ($id: ID!) { campaign(id: $id) { recipients { nodes { hasOptedOut } } } }';

@@ -1,5 +1,5 @@
 import type { Author } from '../../../core/author.ts';
-import type { Database } from '../../../database/database.ts';
+import type { Database, Db } from '../../../database/database.ts';
 import { MINUTE } from '../../../platform/clock.ts';
 import { type CsvRow, surplusFault } from '../../../platform/csv.ts';
 import { columnsOf } from '../../../platform/csv-format.ts';
@@ -13,7 +13,6 @@ import {
   evidenceFault,
   type NewConsentEntry,
 } from './consent.ts';
-import { recordConsent } from './record.ts';
 
 /** Columns of the file. The last one may be missing: then the consent was given when the file is imported. */
 export const CONSENT_CSV_COLUMNS = ['phone', 'category', 'state', 'evidence', 'occurred_at'] as const;
@@ -29,28 +28,47 @@ export interface ConsentFault {
 }
 
 export interface ParsedConsent {
-  readonly entries: readonly (NewConsentEntry & { readonly line: number })[];
+  readonly entries: readonly NewConsentEntry[];
   /** In the order of the file. */
   readonly faults: readonly ConsentFault[];
 }
 
 const STATES: readonly ConsentState[] = ['opted_in', 'opted_out'];
-/** Rows of one transaction. */
+/** Rows that are read, and imported in one transaction, at a time. */
 const BATCH_ROWS = 500;
 const CLOCK_SKEW_MS = 5 * MINUTE;
 
 /**
  * Reads consent from the rows of a CSV file, header first, and finds the contacts. Writes nothing.
- * @returns entries of the rows without a fault, and all faults of the others
+ * @returns for some rows at a time, entries of those without a fault, and all faults of the others; the faults of the header alone, if it
+ *   has any
  */
-export async function parseConsent(
+export async function* parseConsent(
   { read }: Pick<Database, 'read'>,
   tenantId: number,
-  [header, ...rows]: readonly CsvRow[],
+  rows: AsyncIterable<CsvRow>,
   author: Author,
   nowMs: number,
-): Promise<ParsedConsent> {
-  const names = columnsOf(header?.cells ?? []).map(name => name.toLowerCase());
+): AsyncGenerator<ParsedConsent> {
+  let names: readonly string[] | undefined;
+  let batch: CsvRow[] = [];
+  const parse = () => parseRows(read, tenantId, names ?? [], batch, author, nowMs);
+  for await (const row of rows) {
+    if (names) batch.push(row);
+    else {
+      names = columnsOf(row.cells).map(name => name.toLowerCase());
+      const faults = headerFaults(row, names);
+      if (faults.length > 0) return yield { entries: [], faults };
+    }
+    if (batch.length < BATCH_ROWS) continue;
+    yield await parse();
+    batch = [];
+  }
+  if (!names) yield { entries: [], faults: headerFaults(undefined, []) };
+  else if (batch.length > 0) yield await parse();
+}
+
+function headerFaults(header: CsvRow | undefined, names: readonly string[]): ConsentFault[] {
   const faults: ConsentFault[] = CONSENT_CSV_COLUMNS.filter(name => name !== OPTIONAL && !names.includes(name)).map(
     column => ({ line: header?.line ?? 1, column, message: 'The file has no such column.' }),
   );
@@ -58,14 +76,25 @@ export async function parseConsent(
   for (const column of CONSENT_CSV_COLUMNS)
     if (names.indexOf(column) !== names.lastIndexOf(column))
       faults.push({ line: header?.line ?? 1, column, message: 'The file has this column twice.' });
-  if (faults.length > 0) return { entries: [], faults };
+  return faults;
+}
+
+async function parseRows(
+  db: Db,
+  tenantId: number,
+  names: readonly string[],
+  rows: readonly CsvRow[],
+  author: Author,
+  nowMs: number,
+): Promise<ParsedConsent> {
+  const faults: ConsentFault[] = [];
   const given = rows.map(({ line, cells }) => ({
     line,
     surplus: surplusFault(cells, names.length),
     cells: Object.fromEntries(names.map((name, index) => [name, cells[index]?.trim() ?? ''])) as Cells,
   }));
   const keys = given.flatMap(({ cells }) => parsePhone(cells.phone ?? '')?.key ?? []);
-  const contacts = await findContactsByIdentity(read, tenantId, [...new Set(keys)]);
+  const contacts = await findContactsByIdentity(db, tenantId, [...new Set(keys)]);
   const entries = given.flatMap(({ line, surplus, cells }) => {
     const before = faults.length;
     const add = (column: string, message: string): number => faults.push({ line, column, message });
@@ -82,7 +111,7 @@ export async function parseConsent(
     const occurredAt = occurredAtOf(cells, nowMs, add);
     if (faults.length > before || contactId === undefined) return [];
     const consent = { category: category as ConsentCategory, state: state as ConsentState, source: 'import' as const };
-    return [{ line, contactId, ...consent, evidence, author, occurredAt, isUndated: !cells.occurred_at }];
+    return [{ contactId, ...consent, evidence, author, occurredAt, isUndated: !cells.occurred_at }];
   });
   return { entries, faults };
 }
@@ -115,21 +144,4 @@ function occurredAtOf({ occurred_at: text = '' }: Cells, nowMs: number, add: Add
   if (ms === undefined) add('occurred_at', 'Must be a date or time in ISO 8601, such as 2026-01-31.');
   else if (ms > nowMs + CLOCK_SKEW_MS) add('occurred_at', 'Must not be in the future.');
   return new Date(ms ?? nowMs).toISOString();
-}
-
-/**
- * Records parsed consent, 500 entries a transaction. Entries that are stored already are not stored again, so that an interrupted
- * import can be repeated.
- */
-export async function importConsent(
-  db: Database,
-  tenantId: number,
-  entries: readonly NewConsentEntry[],
-  onBatch: (rows: number) => void,
-): Promise<void> {
-  for (let at = 0; at < entries.length; at += BATCH_ROWS) {
-    const batch = entries.slice(at, at + BATCH_ROWS);
-    await db.transaction(trx => recordConsent(trx, tenantId, batch));
-    onBatch(batch.length);
-  }
 }
