@@ -121,19 +121,25 @@ test('faults of a campaign are named by field', async () => {
 });
 
 test.each([
-  ['of no kind', {}],
-  ['of two kinds', { group_ids: [1], phones: ['+4915112345678'] }],
-  ['that is no object', 'all'],
-  ['that is missing', undefined],
-])('an audience %s is named with the other faults of a campaign', async (_which, audience) => {
+  ['of no kind', {}, ['audience']],
+  ['of two kinds', { group_ids: [1], phones: ['+4915112345678'] }, ['audience']],
+  ['that is no object', 'all', ['audience']],
+  ['that is missing', undefined, ['audience']],
+  ['with an unreadable field', { group_ids: 'all' }, ['audience.group_ids']],
+  [
+    'of two unreadable kinds',
+    { list_id: {}, group_ids: 'all' },
+    ['audience', 'audience.group_ids', 'audience.list_id'],
+  ],
+])('an audience %s is named with the other faults of a campaign', async (_which, audience, named) => {
   const campaign = { name: 'A', template: { name: 'sale', language: 'en', body: ['@{column.code}'] }, audience };
   const faulty = await ask('POST', '/campaigns', campaign);
   expect([faulty.status, Object.keys(faulty.error?.details ?? {}).sort()]).toEqual([
     422,
-    ['audience', 'template.body.1'],
+    [...named, 'template.body.1'],
   ]);
   const elsewhere = await ask('POST', '/campaigns', { ...campaign, channel_id: 999_999 });
-  expect(Object.keys(elsewhere.error?.details ?? {}).sort()).toEqual(['audience', 'channel_id']);
+  expect(Object.keys(elsewhere.error?.details ?? {}).sort()).toEqual([...named, 'channel_id']);
 });
 
 test('PATCH of a campaign without a change keeps updated_at', async () => {

@@ -4,7 +4,7 @@ import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
 import type { RestHost } from './host.ts';
-import { faultsOfKinds, isOfUnknownKind, isSent, repairedBodies } from './repair.ts';
+import { faultsOfKinds, isOfUnknownKind, isSent, repairedBodies, valueAt } from './repair.ts';
 import { restErrorOf, restErrorOfUserErrors, userErrorsOf } from './rest-error.ts';
 import type { Route, RowStyle } from './route.ts';
 
@@ -32,7 +32,14 @@ export async function withOtherFaults(
   const isReadable = route.body.safeParse(sent ?? {}).success;
   for (const body of isReadable ? [sent] : repairedBodies(route.body, sent)) {
     const faults = await rehearse(host, route, operations, requestWith(call.request, body), caller, rows);
-    found.push(new Map([...faults].filter(([field]) => !known.some(name => fieldsOverlap(field, name)))));
+    // The request does not have the path of what takes the place of another field.
+    const isInserted = (field: string): boolean => {
+      const path = field.split('.');
+      return valueAt(sent, path) === undefined && valueAt(body, path) !== undefined;
+    };
+    found.push(
+      new Map([...faults].filter(([field]) => !(isInserted(field) || known.some(name => fieldsOverlap(field, name))))),
+    );
   }
   for (const faults of found)
     for (const [field, messages] of faults)

@@ -33,8 +33,9 @@ function repaired(schema: z.ZodType, sent: unknown, index: number): unknown {
   let body = sent;
   const issues = schema.safeParse(sent).error?.issues ?? [];
   const faulty = new Set(issues.map(({ path }) => path[0]));
-  // Not of another field that was removed: a fault of what takes its place would be reported under a path that the request does not have.
-  const isRefused = ({ path }: z.core.$ZodIssue): boolean => issues.some(issue => issue.path.join() === path.join());
+  // As it was sent, or since an unreadable field of it was removed.
+  const isRefused = ({ path }: z.core.$ZodIssue): boolean =>
+    issues.some(issue => path.every((key, depth) => issue.path[depth] === key));
   const isOfKind = issues.some(isUnknownKind);
   for (let round = 0; round < MAX_ROUNDS; round++)
     for (const issue of schema.safeParse(body).error?.issues.filter(({ path }) => isOfKind || faulty.has(path[0])) ??
@@ -56,8 +57,12 @@ function containerInPlaceOf(issue: z.core.$ZodIssue, body: unknown): unknown {
   return issue.expected === 'object' ? {} : undefined;
 }
 
-const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((inner, key) => (inner as Readonly<Record<PropertyKey, unknown>> | undefined)?.[key], value);
+/** The value of a field of a body that was read, under any of its names; undefined if it is not there. */
+export const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((inner, key) => {
+    const read = isObject(inner) ? underFirstNames(inner) : inner;
+    return (read as Readonly<Record<PropertyKey, unknown>> | null | undefined)?.[key];
+  }, value);
 
 /** Whether a rule over several fields found the fault. */
 const isOfRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isRule'] === true;
