@@ -5,7 +5,7 @@ import { tenantOf } from '../core/principal.ts';
 import { type ListError, MAPPED, MAX_LIST, type RecipientListRow } from '../features/campaigns/lists/list-row.ts';
 import type { MappingInput } from '../features/campaigns/lists/parse-file.ts';
 import { type ListPreview, previewList } from '../features/campaigns/lists/preview.ts';
-import { getErrors, showList } from '../features/campaigns/lists/store.ts';
+import { getErrors } from '../features/campaigns/lists/store.ts';
 import { addRows, createList } from '../features/campaigns/lists/upload.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Context } from '../schema/context.ts';
@@ -99,16 +99,18 @@ async function store(context: Context, parts: Parts, mapping: MappingInput, name
   const progress = createProgress('Uploading', { unit: 'rows' });
   try {
     let list: RecipientListRow | undefined;
+    let place = 0;
     for await (const csv of parts.read()) {
       const before: number = list?.row_count ?? 0;
+      place += 1;
+      const isComplete = place === parts.count;
       list = list
-        ? await addRows(context, { id: list.id, csv })
-        : await createList(context, { name, csv, mapping, isListed: parts.count === 1 });
+        ? await addRows(context, { id: list.id, csv, isComplete })
+        : await createList(context, { name, csv, mapping, isComplete });
       progress.add(list.row_count - before);
     }
     if (!list) throw new Error('A file has at least one part.');
     const tenantId = tenantOf(context);
-    if (parts.count > 1) await showList(context.db.write, tenantId, list.id);
     const errors = await getErrors(context.db.write, tenantId, list.id);
     return {
       counts: { list: list.id, name: list.name, rows: list.row_count, errors: list.error_count },

@@ -22,6 +22,8 @@ export type AddRecipientListRowsInput = {
   readonly id: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
+  /** False: further parts follow, for a list that is not complete. Default: true. */
+  readonly isComplete?: boolean | null | undefined;
 };
 
 /** What kind of actor did something. */
@@ -972,6 +974,8 @@ export type CreateRecipientListInput = {
   readonly csv: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
+  /** False: `addRecipientListRows` adds further parts, and the list is not listed, and no audience, until the last one. Default: true. */
+  readonly isComplete?: boolean | null | undefined;
   /** Which columns have which fields. Default: the number is in the column `phone`. */
   readonly mapping?: RecipientListMappingInput | null | undefined;
   /** Name of the list, at most 255 characters. */

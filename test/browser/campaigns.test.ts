@@ -233,8 +233,10 @@ async function beginLongUpload(page: Page): Promise<Locator> {
 
 test('an upload that is refused in its middle, or whose dialog is closed, leaves no part of the list', async () => {
   const { page } = await open('/campaigns/new');
-  const lists = async () =>
+  const listed = async () =>
     dataOf(await gateway.graphql('{ recipientLists(search: "long") { totalCount } }')).recipientLists.totalCount;
+  const stored = async () =>
+    (await gateway.database.query("select from campaign_lists where lower(name) ~ 'long'")).length;
   let begun = (): void => undefined;
   const isBegun = new Promise<void>(resolve => {
     begun = resolve;
@@ -257,15 +259,16 @@ test('an upload that is refused in its middle, or whose dialog is closed, leaves
   });
   const refused = await beginLongUpload(page);
   await refused.getByText('This part is refused.').waitFor();
-  await expect.poll(lists).toBe(0);
+  await expect.poll(stored).toBe(0);
   await refused.getByRole('button', { name: 'Cancel' }).click();
 
   const closed = await beginLongUpload(page);
   await isBegun;
-  expect(await lists()).toBe(1);
+  // Nor does a tab that is closed now.
+  expect([await stored(), await listed()]).toEqual([1, 0]);
   await closed.getByRole('button', { name: 'Cancel' }).click();
   release();
-  await expect.poll(lists).toBe(0);
+  await expect.poll(stored).toBe(0);
 });
 
 test('a filter that a colleague has saved is the audience of a campaign', async () => {

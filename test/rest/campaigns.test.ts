@@ -217,10 +217,12 @@ test('a list is previewed without being uploaded, with faults under the names of
 
 test('a list is uploaded, extended and deleted', async () => {
   const csv = `phone,code\n${newPhone()},A\nnone,B`;
-  const created = await ask('POST', '/campaigns/lists', { name: 'Fair', csv });
+  const created = await ask('POST', '/campaigns/lists', { name: 'Fair', csv, is_complete: false });
+  expect(created.data.is_complete).toBe(false);
   expect(created).toMatchObject({ status: 201, data: { name: 'Fair', row_count: 1, error_count: 1 } });
   const { id } = created.data;
   const more = await ask('POST', `/campaigns/lists/${id}/rows`, { csv: `phone,code\n${newPhone()},C` });
+  expect(more.data.is_complete).toBe(true);
   expect(more.data).toMatchObject({ row_count: 2, error_count: 1, errors: [{ row: 2 }] });
   expect((await ask('GET', '/campaigns/lists')).data).toMatchObject([{ id }]);
   expect((await ask('GET', `/campaigns/lists/${id}`)).data.columns).toEqual(['phone', 'code']);

@@ -113,17 +113,23 @@ export function useUpload(): Uploader {
     },
     async upload(name, table, mapping) {
       let list: UploadedListFragment | undefined;
-      const result = await run(table, ['uploading', 'uploaded'], async csv => {
+      const result = await run(table, ['uploading', 'uploaded'], async (csv, from) => {
+        // Until then nobody may send to it, also where the tab is closed meanwhile.
+        const isComplete = from + CHUNK >= table.rows.length;
         // Not ended with the dialog: without its answer nobody knows what to delete.
         const payload = list
-          ? (await client.mutate(AddRecipientListRowsDocument, { input: { id: list.id, csv } })).addRecipientListRows
-          : (await client.mutate(CreateRecipientListDocument, { input: { name, csv, mapping: given(mapping) } }))
-              .createRecipientList;
+          ? (await client.mutate(AddRecipientListRowsDocument, { input: { id: list.id, csv, isComplete } }))
+              .addRecipientListRows
+          : (
+              await client.mutate(CreateRecipientListDocument, {
+                input: { name, csv, mapping: given(mapping), isComplete },
+              })
+            ).createRecipientList;
         if (!payload?.recipientList) return { faults: payload?.userErrors ?? [] };
         list = payload.recipientList;
         return { list };
       });
-      // Nobody may send to a part of the file. Where that fails too, the list goes 30 days later, as any that is not used.
+      // Where that fails too, the list goes 30 days later, as any that is not used.
       if (!result && list)
         await client.mutate(DeleteRecipientListDocument, { input: { id: list.id } }).catch(() => undefined);
       return result?.list;

@@ -1,5 +1,5 @@
 import { selectionOf } from '../openapi/schema.ts';
-import { body, object, requiredText, text } from '../runtime/fields.ts';
+import { body, flag, object, requiredText, text } from '../runtime/fields.ts';
 import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
 import { listPreview, MAPPING_NAMES, recipientListRowBy, UPLOADED_LIST } from '../wire/campaigns.ts';
 import {
@@ -56,6 +56,7 @@ export const recipientListRoutes: readonly Route[] = [
     body: body({
       name: requiredText({ maxLength: 255 }),
       ...FILE,
+      is_complete: flag(),
     }),
     answer: selectionOf('result.row'),
     example: { name: 'Fair', csv: 'phone,code\n+4915123456789,A1', mapping: { phone: 'phone' } },
@@ -82,7 +83,10 @@ export const recipientListRoutes: readonly Route[] = [
     path: '/campaigns/lists/:id/rows',
     resource: 'RecipientList',
     document: AddRecipientListRowsDocument,
-    body: body({ csv: requiredText({ description: 'A CSV file with the columns of the list.' }) }),
+    body: body({
+      csv: requiredText({ description: 'A CSV file with the columns of the list.' }),
+      is_complete: flag(),
+    }),
     answer: selectionOf('result.row'),
     example: { csv: 'phone,code\n+4915123456780,A2' },
     errors: ['CONFLICT'],

@@ -30,6 +30,8 @@ export type AddRecipientListRowsInput = {
   readonly id: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
+  /** False: further parts follow, for a list that is not complete. Default: true. */
+  readonly isComplete?: boolean | null | undefined;
 };
 
 /** What became of a row of a batch. */
@@ -944,6 +946,8 @@ export type CreateRecipientListInput = {
   readonly csv: string;
   /** Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters. */
   readonly idempotencyKey?: string | null | undefined;
+  /** False: `addRecipientListRows` adds further parts, and the list is not listed, and no audience, until the last one. Default: true. */
+  readonly isComplete?: boolean | null | undefined;
   /** Which columns have which fields. Default: the number is in the column `phone`. */
   readonly mapping?: RecipientListMappingInput | null | undefined;
   /** Name of the list, at most 255 characters. */
@@ -2896,7 +2900,7 @@ export type TestCampaignMutation = { readonly result: (
     & Payload_MessagePayload_Fragment
   ) };
 
-export type RecipientListRowFragment = { readonly name?: string, readonly columns?: ReadonlyArray<string>, readonly id?: string, readonly row_count?: number, readonly error_count?: number, readonly created_at?: string, readonly updated_at?: string, readonly errors?: ReadonlyArray<{ readonly row: number, readonly message: string }> };
+export type RecipientListRowFragment = { readonly name?: string, readonly columns?: ReadonlyArray<string>, readonly id?: string, readonly is_complete?: boolean, readonly row_count?: number, readonly error_count?: number, readonly created_at?: string, readonly updated_at?: string, readonly errors?: ReadonlyArray<{ readonly row: number, readonly message: string }> };
 
 export type ListRecipientListsQueryVariables = Exact<{
   first: number;
@@ -2907,6 +2911,7 @@ export type ListRecipientListsQueryVariables = Exact<{
   with_id?: boolean | null | undefined;
   with_name?: boolean | null | undefined;
   with_columns?: boolean | null | undefined;
+  with_is_complete?: boolean | null | undefined;
   with_row_count?: boolean | null | undefined;
   with_error_count?: boolean | null | undefined;
   with_errors?: boolean | null | undefined;
@@ -2922,6 +2927,7 @@ export type GetRecipientListQueryVariables = Exact<{
   with_id?: boolean | null | undefined;
   with_name?: boolean | null | undefined;
   with_columns?: boolean | null | undefined;
+  with_is_complete?: boolean | null | undefined;
   with_row_count?: boolean | null | undefined;
   with_error_count?: boolean | null | undefined;
   with_errors?: boolean | null | undefined;
@@ -2947,6 +2953,7 @@ export type CreateRecipientListMutationVariables = Exact<{
   with_id?: boolean | null | undefined;
   with_name?: boolean | null | undefined;
   with_columns?: boolean | null | undefined;
+  with_is_complete?: boolean | null | undefined;
   with_row_count?: boolean | null | undefined;
   with_error_count?: boolean | null | undefined;
   with_errors?: boolean | null | undefined;
@@ -2965,6 +2972,7 @@ export type AddRecipientListRowsMutationVariables = Exact<{
   with_id?: boolean | null | undefined;
   with_name?: boolean | null | undefined;
   with_columns?: boolean | null | undefined;
+  with_is_complete?: boolean | null | undefined;
   with_row_count?: boolean | null | undefined;
   with_error_count?: boolean | null | undefined;
   with_errors?: boolean | null | undefined;
@@ -4549,6 +4557,7 @@ export const RecipientListRowFragmentDoc = gql`
   id: databaseId @include(if: $with_id)
   name @include(if: $with_name)
   columns @include(if: $with_columns)
+  is_complete: isComplete @include(if: $with_is_complete)
   row_count: rowCount @include(if: $with_row_count)
   error_count: errorCount @include(if: $with_error_count)
   errors @include(if: $with_errors) {
@@ -5160,7 +5169,7 @@ export const TestCampaignDocument = gql`
 }
     ${PayloadFragmentDoc}` as unknown as DocumentNode<TestCampaignMutation, TestCampaignMutationVariables>;
 export const ListRecipientListsDocument = gql`
-    query ListRecipientLists($first: Int!, $offset: Int!, $search: String, $filter: RecipientListFilter, $orderBy: [RecipientListOrder!], $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
+    query ListRecipientLists($first: Int!, $offset: Int!, $search: String, $filter: RecipientListFilter, $orderBy: [RecipientListOrder!], $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_is_complete: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
   list: recipientLists(
     first: $first
     offset: $offset
@@ -5176,7 +5185,7 @@ export const ListRecipientListsDocument = gql`
 }
     ${RecipientListRowFragmentDoc}` as unknown as DocumentNode<ListRecipientListsQuery, ListRecipientListsQueryVariables>;
 export const GetRecipientListDocument = gql`
-    query GetRecipientList($id: ID!, $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
+    query GetRecipientList($id: ID!, $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_is_complete: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
   row: recipientList(id: $id) {
     ...RecipientListRow
   }
@@ -5213,7 +5222,7 @@ export const PreviewRecipientListDocument = gql`
 }
     ${PayloadFragmentDoc}` as unknown as DocumentNode<PreviewRecipientListQuery, PreviewRecipientListQueryVariables>;
 export const CreateRecipientListDocument = gql`
-    mutation CreateRecipientList($input: CreateRecipientListInput!, $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
+    mutation CreateRecipientList($input: CreateRecipientListInput!, $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_is_complete: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
   result: createRecipientList(input: $input) {
     row: recipientList {
       ...RecipientListRow
@@ -5224,7 +5233,7 @@ export const CreateRecipientListDocument = gql`
     ${RecipientListRowFragmentDoc}
 ${PayloadFragmentDoc}` as unknown as DocumentNode<CreateRecipientListMutation, CreateRecipientListMutationVariables>;
 export const AddRecipientListRowsDocument = gql`
-    mutation AddRecipientListRows($input: AddRecipientListRowsInput!, $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
+    mutation AddRecipientListRows($input: AddRecipientListRowsInput!, $with_id: Boolean = true, $with_name: Boolean = true, $with_columns: Boolean = true, $with_is_complete: Boolean = true, $with_row_count: Boolean = true, $with_error_count: Boolean = true, $with_errors: Boolean = true, $with_created_at: Boolean = true, $with_updated_at: Boolean = true) {
   result: addRecipientListRows(input: $input) {
     row: recipientList {
       ...RecipientListRow

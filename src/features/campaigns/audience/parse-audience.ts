@@ -7,6 +7,7 @@ import { oneOf } from '../../../schema/one-of.ts';
 import { contactsWhere } from '../../contacts/list.ts';
 import { contactLoader, groupLoader } from '../../contacts/loaders.ts';
 import { findSavedFilter } from '../../contacts/saved-filters/find.ts';
+import { isComplete } from '../lists/list-row.ts';
 import { recipientListLoader } from '../lists/loaders.ts';
 import { listOfPhones } from '../lists/upload.ts';
 import { type Audience, MAX_GROUPS, MAX_NAMED } from './audience.ts';
@@ -64,6 +65,9 @@ export async function parseAudience(
     case 'listId': {
       const id = inputId(tenantId, 'RecipientList', given.value, 'audience.listId');
       await checkAll([id], recipientListLoader(context), 'audience.listId', 'list', errors);
+      const list = await recipientListLoader(context).load(id);
+      if (list && !isComplete(list))
+        errors.add('audience.listId', `The list ${id} is not complete: upload its last part, or the file again.`);
       return { listId: id };
     }
     case 'phones': {

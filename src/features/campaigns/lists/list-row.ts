@@ -10,6 +10,8 @@ export interface RecipientListRow {
   readonly name: string;
   readonly columns: readonly string[];
   readonly mapping: ListMapping;
+  /** False: parts of it are missing, or it was made for the numbers of one campaign, and has no columns. */
+  readonly is_listed: boolean;
   readonly row_count: number;
   readonly error_count: number;
   readonly created_at: string;
@@ -21,11 +23,18 @@ export const LIST_COLUMNS = [
   'name',
   'columns',
   'mapping',
+  'is_listed',
   'row_count',
   'error_count',
   'created_at',
   'updated_at',
 ] as const satisfies readonly (keyof RecipientListRow)[];
+
+/** Whether no part of an upload is missing. */
+export const isComplete = ({
+  is_listed: isListed,
+  columns,
+}: Pick<RecipientListRow, 'is_listed' | 'columns'>): boolean => isListed || columns.length === 0;
 
 export interface ListError {
   readonly row_number: number;

@@ -7,7 +7,7 @@ import { DATES, listQueries } from '../../../schema/list-queries.ts';
 import { StringFilter } from '../../../schema/lists.ts';
 import { entityPayload, mutation } from '../../../schema/payload.ts';
 import { MAX } from '../campaign.ts';
-import { type ListError, MAX_LIST, type RecipientListRow } from './list-row.ts';
+import { isComplete, type ListError, MAX_LIST, type RecipientListRow } from './list-row.ts';
 import { uploadedListPage } from './page.ts';
 import { removeList } from './remove.ts';
 import { getErrors, getLists } from './store.ts';
@@ -39,6 +39,10 @@ builder.node(RecipientList, {
     columns: t.stringList({
       description: 'Names of the columns. A template gets the value of a column by `@{column.name|fallback}`.',
       resolve: ({ columns }) => [...columns],
+    }),
+    isComplete: t.boolean({
+      description: 'False while parts of an upload are missing: it is not listed, and no audience.',
+      resolve: isComplete,
     }),
     rowCount: t.exposeInt('row_count', { description: 'Rows that are people.' }),
     errorCount: t.exposeInt('error_count', { description: 'Rows that were left out.' }),
@@ -96,6 +100,10 @@ const CreateInput = builder.inputType('CreateRecipientListInput', {
       type: MappingInputType,
       description: 'Which columns have which fields. Default: the number is in the column `phone`.',
     }),
+    isComplete: t.boolean({
+      description:
+        'False: `addRecipientListRows` adds further parts, and the list is not listed, and no audience, until the last one. Default: true.',
+    }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
@@ -105,6 +113,9 @@ const AddInput = builder.inputType('AddRecipientListRowsInput', {
   fields: t => ({
     id: t.id({ required: true, description: 'Global id or databaseId of the list.' }),
     csv: t.string({ required: true, description: `${CSV} The columns are those of the list.` }),
+    isComplete: t.boolean({
+      description: 'False: further parts follow, for a list that is not complete. Default: true.',
+    }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });

@@ -40,28 +40,21 @@ export const insertList = (
     .$narrowType<Narrow>()
     .executeTakeFirstOrThrow();
 
-/** Shows a hidden list among the uploaded ones. */
-export const showList = async (db: Db, tenantId: number, id: number): Promise<void> =>
-  void (await db
-    .updateTable('campaign_lists')
-    .set({ is_listed: true })
-    .where('tenant_id', '=', tenantId)
-    .where('id', '=', id)
-    .execute());
-
-/** Adds to the counts of a list. */
+/** Adds to the counts of a list. @param isListed whether it is shown among the uploaded ones from now on */
 export const countRows = (
   trx: Db,
   tenantId: number,
   id: number,
   rows: number,
   errors: number,
+  isListed: boolean,
 ): Promise<RecipientListRow> =>
   trx
     .updateTable('campaign_lists')
     .set(eb => ({
       row_count: eb('row_count', '+', rows),
       error_count: eb('error_count', '+', errors),
+      ...(isListed && { is_listed: true }),
       updated_at: transactionTime,
     }))
     .where('tenant_id', '=', tenantId)

@@ -16,13 +16,15 @@ export interface CreateListInput extends WithKey {
   readonly name: string;
   readonly csv: string;
   readonly mapping?: MappingInput | null | undefined;
-  /** Default: true. False hides the list until `showList`, because more parts of it follow. */
-  readonly isListed?: boolean;
+  /** Default: true. False: more parts follow, and the list is hidden until the last one. */
+  readonly isComplete?: boolean | null | undefined;
 }
 
 export interface AddRowsInput extends WithKey {
   readonly id: number;
   readonly csv: string;
+  /** Default: true. False keeps a list whose parts are missing hidden. */
+  readonly isComplete?: boolean | null | undefined;
 }
 
 /**
@@ -42,7 +44,7 @@ export async function createList(context: Context, input: CreateListInput): Prom
   errors.include(keyFaults(input.idempotencyKey));
   errors.throwIfAny();
   const found = await find(context, table, mapping, 0);
-  const stored = { name, columns: table.header, mapping, is_listed: input.isListed ?? true };
+  const stored = { name, columns: table.header, mapping, is_listed: input.isComplete ?? true };
   return store(context, 'createRecipientList', input, trx => insertList(trx, tenantOf(context), stored), found);
 }
 
@@ -101,7 +103,7 @@ export async function listOfPhones(
   const tenantId = tenantOf(context);
   return context.db.transaction(async trx => {
     const list = await insertList(trx, tenantId, { name, columns: [], mapping: { phone: '' }, is_listed: false });
-    return add(trx, tenantId, list, found);
+    return add(trx, tenantId, list, found, false);
   });
 }
 
@@ -110,16 +112,17 @@ async function add(
   tenantId: number,
   list: RecipientListRow,
   found: MatchedContacts,
+  isListed: boolean,
 ): Promise<RecipientListRow> {
   const added = await insertListRows(trx, tenantId, list.id, found.people);
   if (found.errors.length > 0) await insertListErrors(trx, tenantId, list.id, found.errors.slice(0, MAX_LIST.errors));
-  return countRows(trx, tenantId, list.id, added, found.errors.length + found.people.length - added);
+  return countRows(trx, tenantId, list.id, added, found.errors.length + found.people.length - added, isListed);
 }
 
 const store = (
   context: Context,
   operation: string,
-  input: WithKey,
+  input: WithKey & Pick<AddRowsInput, 'isComplete'>,
   begin: (trx: Db) => Promise<RecipientListRow>,
   found: MatchedContacts,
 ): Promise<RecipientListRow> => {
@@ -128,7 +131,7 @@ const store = (
     context,
     { operation, key: input.idempotencyKey, input },
     {
-      run: async trx => add(trx, tenantId, await begin(trx), found),
+      run: async trx => add(trx, tenantId, await begin(trx), found, input.isComplete ?? true),
       store: ({ id }) => ({ id }),
       again: async stored => {
         const [list] = await getLists(context.db.write, tenantId, [(stored as { id: number }).id]);

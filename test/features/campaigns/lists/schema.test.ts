@@ -269,3 +269,41 @@ test('erasing a person removes their rows from lists, and a merge moves them to 
   dataOf(await sender.mutate('deleteContact', { id: survivor }));
   expect(await rows()).toEqual([]);
 });
+
+test('a list whose parts are not all uploaded is not listed, and no audience, until the last one', async () => {
+  const csv = () => `phone\n${newPhone()}\n`;
+  const parts = { name: 'In parts', csv: csv(), isComplete: false };
+  const made = await sender.mutate('createRecipientList', parts, 'recipientList { databaseId isComplete }');
+  const { databaseId: id, isComplete } = payloadOf(made).recipientList;
+  expect(isComplete).toBe(false);
+  const add = async (input: object) =>
+    payloadOf(
+      await sender.mutate(
+        'addRecipientListRows',
+        { id, csv: csv(), ...input },
+        'recipientList { isComplete rowCount }',
+      ),
+    ).recipientList;
+  const listed = async () =>
+    dataOf(await sender.ask('{ recipientLists(search: "In parts") { nodes { databaseId } } }')).recipientLists.nodes;
+  const campaign = { name: 'A', template: { name: 'notice', language: 'en' }, audience: { listId: id } };
+  expect(await add({ isComplete: false })).toEqual({ isComplete: false, rowCount: 2 });
+  expect(await listed()).toEqual([]);
+  expect(faultsOf(await sender.mutate('createCampaign', campaign))).toEqual({
+    'audience.listId': [expect.stringMatching(/is not complete/)],
+  });
+  expect(await add({})).toEqual({ isComplete: true, rowCount: 3 });
+  expect(await listed()).toEqual([{ databaseId: id }]);
+  expect(payloadOf(await sender.mutate('createCampaign', campaign, 'campaign { name }')).campaign.name).toBe('A');
+  // One that is complete stays so.
+  expect(await add({ isComplete: false })).toEqual({ isComplete: true, rowCount: 4 });
+});
+
+test('the numbers of one campaign are the audience of another', async () => {
+  const input = { name: 'A', template: { name: 'notice', language: 'en' }, audience: { phones: [newPhone()] } };
+  const selection = 'campaign { audience { list { databaseId isComplete } } }';
+  const { list } = payloadOf(await sender.mutate('createCampaign', input, selection)).campaign.audience;
+  expect(list.isComplete).toBe(true);
+  const copy = { ...input, audience: { listId: list.databaseId } };
+  expect(payloadOf(await sender.mutate('createCampaign', copy, selection)).campaign.audience.list).toEqual(list);
+});
