@@ -25,7 +25,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'features/contacts → thread_owners': 'As messages: a merge joins them with their conversations.',
   'features/contacts → outbox': 'As messages: undoing a merge returns waiting messages to their contact.',
   'features/contacts → integration_delivery_people': 'As messages: a merge moves them.',
-  'features/contacts → monthly_usage': 'A merge of two conversations corrects the counter of the month.',
   'features/contacts → events': 'A merge moves the index of events by contact; their payloads stay.',
 
   'features/webhooks → events': 'An attempt and its event are stored by one statement.',
