@@ -158,7 +158,8 @@ async function upload(
   place: { readonly Bucket: string; readonly Key: string },
   { path, size, sha256 }: SpooledFile,
 ): Promise<void> {
-  const command = new PutObjectCommand({ ...place, Body: createReadStream(path), ContentLength: size });
+  const body = createReadStream(path);
+  const command = new PutObjectCommand({ ...place, Body: body, ContentLength: size });
   command.middlewareStack.add(
     next => args => {
       const { headers } = args.request as { headers: Record<string, string> };
@@ -167,7 +168,12 @@ async function upload(
     },
     { step: 'build', name: 'signedDigest' },
   );
-  await client.send(command);
+  try {
+    await client.send(command);
+  } finally {
+    // A storage that refuses the request has not read it to its end, and the SDK leaves it open: with the disk space of the deleted file.
+    body.destroy();
+  }
 }
 
 /** Whether there is no such object. A bucket that is gone, or was misspelled, has lost none: that is an error of the storage. */

@@ -1,0 +1,56 @@
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, readdir, readlink, rm } from 'node:fs/promises';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type FileStore, FileStoreError } from '../../../src/platform/files/file-store.ts';
+import { openS3Store } from '../../../src/platform/files/s3-store.ts';
+
+/** A storage that answers no request as it should. */
+
+let answer: (response: ServerResponse) => void = () => undefined;
+const storage = createServer((_request, response) => answer(response));
+// Asked before it is sent a file, it answers at once and reads nothing.
+storage.on('checkContinue', (_request, response: ServerResponse) => answer(response));
+
+let directory: string;
+let store: FileStore;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'parley-store-'));
+  await once(storage.listen(0, '127.0.0.1'), 'listening');
+  const { port } = storage.address() as AddressInfo;
+  const endpoint = `http://127.0.0.1:${port}`;
+  const credentials = { accessKeyId: 'id', secretAccessKey: 'secret' };
+  store = await openS3Store(directory, { bucket: 'files', endpoint, region: 'us-east-1', prefix: '', credentials });
+});
+afterAll(async () => {
+  await store.close();
+  storage.closeAllConnections();
+  storage.close();
+  await rm(directory, { recursive: true, force: true });
+});
+
+const refusal = (status: number, code: string) => (response: ServerResponse) =>
+  response.writeHead(status, { 'content-type': 'application/xml' }).end(`<Error><Code>${code}</Code></Error>`);
+
+/** Files of the spool that this process has open, deleted ones among them: they still take space on the disk. */
+async function openFilesOfSpool(): Promise<string[]> {
+  const paths = (await readdir('/proc/self/fd')).map(fd => readlink(`/proc/self/fd/${fd}`).catch(() => ''));
+  return (await Promise.all(paths)).filter(path => path.startsWith(directory));
+}
+
+test.skipIf(process.platform !== 'linux').each([
+  ['is overloaded', refusal(503, 'SlowDown')],
+  ['rejects the credentials', refusal(403, 'AccessDenied')],
+  ['resets connections', (response: ServerResponse) => response.socket?.destroy()],
+] as const)('a file that a storage refuses because it %s is not left open', async (_reason, refuse) => {
+  answer = refuse;
+  const file = await store.receive(Readable.from([randomBytes(300_000)]), 1_000_000);
+  await expect(store.put('1/ab/refused', file)).rejects.toThrow(FileStoreError);
+  await file.discard();
+  await expect.poll(openFilesOfSpool).toEqual([]);
+});
