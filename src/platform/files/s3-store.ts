@@ -35,6 +35,17 @@ const MAX_SOCKETS = 200;
 /** Of the marker, a few bytes: a start waits for them, also for a storage that takes the request and does not answer. */
 const MARKER_LIMITS = { maxAttempts: 2, socketTimeout: 10 * SECOND };
 
+/**
+ * Time until an attempt to open a file has response headers, of up to three attempts. Amazon answers within a tenth of a second; a reader
+ * waits for a storage that hangs before it reads from the network.
+ */
+const OPEN_TIMEOUT_MS = 5 * SECOND;
+/**
+ * Time of a deletion with its repetitions. Shorter than `idle_in_transaction_session_timeout` (15 s): the sweep deletes in a transaction,
+ * which PostgreSQL would end before the failed key is postponed.
+ */
+const DELETE_TIMEOUT_MS = 10 * SECOND;
+
 function createClient(
   { endpoint, region, credentials }: S3Options,
   { maxAttempts, socketTimeout } = { maxAttempts: 3, socketTimeout: MINUTE },
@@ -51,6 +62,8 @@ function createClient(
     requestHandler: {
       connectionTimeout: 5 * SECOND,
       socketTimeout,
+      // Otherwise `requestTimeout` only warns.
+      throwOnRequestTimeout: true,
       httpAgent: { maxSockets: MAX_SOCKETS },
       httpsAgent: { maxSockets: MAX_SOCKETS },
     },
@@ -78,7 +91,9 @@ export async function openS3Store(directory: string, options: S3Options): Promis
       asStoreOperation('opening a file', async () => {
         const Range = range && `bytes=${range.start}-${range.end}`;
         try {
-          const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...(Range && { Range }) }));
+          const { Body } = await client.send(new GetObjectCommand({ ...at(key), ...(Range && { Range }) }), {
+            requestTimeout: OPEN_TIMEOUT_MS,
+          });
           // In Node.js, the body is a stream of Node.js.
           return Body as Readable | undefined;
         } catch (error) {
@@ -88,7 +103,7 @@ export async function openS3Store(directory: string, options: S3Options): Promis
       }),
     delete: key =>
       asStoreOperation('deleting a file', async () => {
-        await client.send(new DeleteObjectCommand(at(key)));
+        await client.send(new DeleteObjectCommand(at(key)), { abortSignal: AbortSignal.timeout(DELETE_TIMEOUT_MS) });
       }),
     deleteAll: (folder, onDeleted) =>
       asStoreOperation('deleting files', async () => {

@@ -54,3 +54,11 @@ test.skipIf(process.platform !== 'linux').each([
   await file.discard();
   await expect.poll(openFilesOfSpool).toEqual([]);
 });
+
+test('a storage that takes requests and does not answer holds up neither readers nor the sweep for a minute', async () => {
+  answer = () => undefined;
+  await Promise.all([
+    expect(store.open('1/ab/hanging', undefined)).rejects.toThrow(FileStoreError),
+    expect(store.delete('1/ab/hanging')).rejects.toThrow(FileStoreError),
+  ]);
+}, 60_000);
