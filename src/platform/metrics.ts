@@ -1,4 +1,6 @@
+import { setTimeout as wait } from 'node:timers/promises';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, type Metric, Registry } from 'prom-client';
+import { SECOND } from './clock.ts';
 
 /** Prometheus metrics of one process. */
 export interface Metrics {
@@ -125,6 +127,9 @@ export function observeRedis(registry: Registry, acceptsWrites: () => boolean): 
   });
 }
 
+/** Prometheus gives a scrape ten seconds by default, and loses all metrics of the process when it takes longer. */
+const SCRAPE_READ_MS = 2 * SECOND;
+
 /** Gauges of the file store. @param totals the database's counters, read at each scrape */
 export function observeMedia(
   registry: Registry,
@@ -136,19 +141,19 @@ export function observeMedia(
     waiting: 'Files that wait to be fetched from the network.',
   };
   let reading: ReturnType<typeof totals> | undefined;
-  // One read for the gauges of a scrape, which are collected concurrently.
+  // One read for the gauges of a scrape, which are collected concurrently, and for all scrapes while the database is slow.
   const read = () => {
     reading ??= totals().finally(() => {
       reading = undefined;
     });
-    return reading;
+    return Promise.race([reading, wait(SCRAPE_READ_MS, undefined, { ref: false })]);
   };
   for (const name of ['files', 'bytes', 'waiting'] as const)
     new Gauge({
       name: `parley_media_${name}`,
       help: help[name],
       registers: [registry],
-      // A scrape must not fail with the database: the last value stays.
+      // A scrape must neither fail with the database nor wait for it: the last value stays.
       async collect() {
         const current = await read().catch(() => undefined);
         if (current) this.set(current[name]);

@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { expect, test } from 'vitest';
-import { createMetrics } from '../../src/platform/metrics.ts';
+import { createMetrics, observeMedia } from '../../src/platform/metrics.ts';
 
 setFlagsFromString('--expose-gc');
 const collectGarbage: () => void = runInNewContext('gc');
@@ -20,3 +20,17 @@ test('metrics of a stopped gateway are released, and those of the process are in
     })
     .toBe(true);
 });
+
+test('a scrape does not wait for a database that does not answer, and one read of it is in progress', async () => {
+  const { registry } = createMetrics();
+  let isAnswering = true;
+  let reads = 0;
+  observeMedia(registry, () => {
+    reads += 1;
+    return isAnswering ? Promise.resolve({ files: 3, bytes: 4, waiting: 5 }) : new Promise(() => undefined);
+  });
+  expect(await registry.metrics()).toContain('parley_media_waiting 5');
+  isAnswering = false;
+  for (let scrape = 0; scrape < 2; scrape += 1) expect(await registry.metrics()).toContain('parley_media_waiting 5');
+  expect(reads).toBe(2);
+}, 60_000);
