@@ -149,8 +149,12 @@ async function examineMedia({ media }: Config, { write }: Database): Promise<Fin
   if (owner instanceof FileStoreError)
     return failed('files', `${place} does not answer: ${owner.message}`, media.s3 ? BUCKET_ADVICE : DIRECTORY_ADVICE);
   switch (owner) {
-    case 'ours':
-      return ok('files', `${place} is the ${kind} of this deployment`);
+    case 'ours': {
+      const fault = await writeFault(media);
+      return fault
+        ? failed('files', `${place} cannot be written: ${fault.message}`, BUCKET_ADVICE)
+        : ok('files', `${place} is the ${kind} of this deployment`);
+    }
     case 'new':
       return warning('files', `${place} is not marked yet`, `Start \`parley serve\` once: it marks its ${kind}.`);
     case 'missing':
@@ -159,6 +163,19 @@ async function examineMedia({ media }: Config, { write }: Database): Promise<Fin
       return failed('files', `${place} ${finding}`, advice);
     }
   }
+}
+
+/** Tries to write to a bucket. Not to a directory: files of the user who runs this command could be unreadable for the gateway. */
+async function writeFault({ s3 }: Config['media']): Promise<FileStoreError | undefined> {
+  if (!s3) return undefined;
+  const { probeWrites } = await import('../platform/files/s3-store.ts');
+  return probeWrites(s3).then(
+    () => undefined,
+    (error: unknown) => {
+      if (error instanceof FileStoreError) return error;
+      throw error;
+    },
+  );
 }
 
 const DIRECTORY_ADVICE = 'Set PARLEY_MEDIA_DIR to a directory that this user can read and write.';

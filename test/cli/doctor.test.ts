@@ -118,6 +118,29 @@ test('the directory of another deployment is refused and not changed', async () 
   expect(await readFile(marker, 'utf8')).toBe(id);
 });
 
+test('a bucket that can be read, but not written, fails', async () => {
+  const marker = await readFile(join(gateway.mediaDirectory, '.deployment'));
+  let isReadOnly = true;
+  const bucket = createServer((request, response) => {
+    if (request.method === 'GET') response.end(marker);
+    else if (isReadOnly) response.writeHead(403).end('<Error><Code>AccessDenied</Code></Error>');
+    else response.writeHead(request.method === 'PUT' ? 200 : 204).end();
+  });
+  await once(bucket.listen(0, '127.0.0.1'), 'listening');
+  const env = {
+    PARLEY_MEDIA_S3_BUCKET: 'files',
+    PARLEY_MEDIA_S3_ENDPOINT: `http://127.0.0.1:${(bucket.address() as AddressInfo).port}`,
+    PARLEY_MEDIA_S3_ACCESS_KEY_ID: 'id',
+    PARLEY_MEDIA_S3_SECRET_ACCESS_KEY: 'secret',
+  };
+  const { code, of } = await examine(env);
+  expect([code, of('files')]).toMatchObject([1, { state: 'failed', finding: expect.stringContaining('written') }]);
+  isReadOnly = false;
+  expect((await examine(env)).of('files')).toMatchObject({ state: 'ok' });
+  bucket.closeAllConnections();
+  bucket.close();
+});
+
 test('a wrong secret key fails with a remedy', async () => {
   const { code, of } = await examine({ PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64') });
   expect(of('secret key')).toMatchObject({ state: 'failed', advice: 'Set the PARLEY_SECRET_KEY of this database.' });

@@ -120,21 +120,38 @@ export async function openS3Store(directory: string, options: S3Options): Promis
   };
 }
 
-/** The marker of a bucket, an object below the prefix. Each call uses a new client. */
+/**
+ * Writes and deletes an empty object below the prefix: reading the marker does not need these permissions.
+ * @throws FileStoreError
+ */
+export const probeWrites = (options: S3Options): Promise<void> =>
+  withClient(options, 'writing a file', async client => {
+    const at = { Bucket: options.bucket, Key: `${options.prefix}.probe` };
+    await client.send(new PutObjectCommand({ ...at, Body: '' }));
+    await client.send(new DeleteObjectCommand(at));
+  });
+
+/** Runs a call with a client of its own, which waits for no more than a few bytes. */
+const withClient = <Result>(
+  options: S3Options,
+  action: string,
+  call: (client: S3Client) => Promise<Result>,
+): Promise<Result> =>
+  asStoreOperation(action, async () => {
+    const client = createClient(options, MARKER_LIMITS);
+    try {
+      return await call(client);
+    } finally {
+      client.destroy();
+    }
+  });
+
+/** The marker of a bucket, an object below the prefix. */
 export function s3Marker(options: S3Options): Marker {
   const at = { Bucket: options.bucket, Key: `${options.prefix}${MARKER}` };
-  const withClient = <Result>(action: string, call: (client: S3Client) => Promise<Result>): Promise<Result> =>
-    asStoreOperation(action, async () => {
-      const client = createClient(options, MARKER_LIMITS);
-      try {
-        return await call(client);
-      } finally {
-        client.destroy();
-      }
-    });
   return {
     read: () =>
-      withClient('reading the marker', async client => {
+      withClient(options, 'reading the marker', async client => {
         try {
           const { Body } = await client.send(new GetObjectCommand(at));
           return await Body?.transformToString();
@@ -144,7 +161,7 @@ export function s3Marker(options: S3Options): Marker {
         }
       }),
     create: Body =>
-      withClient('writing the marker', async client => {
+      withClient(options, 'writing the marker', async client => {
         try {
           await client.send(new PutObjectCommand({ ...at, Body, IfNoneMatch: '*' }));
           return true;
@@ -156,7 +173,7 @@ export function s3Marker(options: S3Options): Marker {
         }
       }),
     replace: Body =>
-      withClient('writing the marker', async client => {
+      withClient(options, 'writing the marker', async client => {
         await client.send(new PutObjectCommand({ ...at, Body }));
       }),
   };
