@@ -112,8 +112,11 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     numbers += 1;
     return numbers;
   };
-  const database = await createTestDatabase();
+  // Disposed of in reverse order by `stop`, or here if the start fails.
+  await using started = new AsyncDisposableStack();
+  const database = started.adopt(await createTestDatabase(), each => each.drop());
   const mediaDirectory = await mkdtemp(join(tmpdir(), 'parley-media-'));
+  started.defer(() => rm(mediaDirectory, { recursive: true, force: true }));
   const statements: string[] = [];
   const logs: Record<string, unknown>[] = [];
   const first = nextNumber();
@@ -129,6 +132,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     // events and rows would depend on how soon the failure arrives.
     faults: { window: 'open', ...options.emulator?.faults },
   });
+  started.defer(() => emulator.stop());
   const env = {
     PORT: '0',
     DATABASE_URL: database.url,
@@ -176,6 +180,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       if (fault !== undefined) faults.add(fault);
     },
   });
+  started.defer(() => gateway.stop());
   const { url } = gateway.server;
   emulator.setWebhookUrl(`${url}/network/cloud-api/webhook`);
   const { db } = gateway.resources;
@@ -220,6 +225,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
   }
 
   const tenant = await addTenant({}, first);
+  const running = started.move();
 
   return {
     url,
@@ -252,12 +258,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
       await checkAnswer(method, path, response, base.version);
       return response;
     },
-    async stop() {
-      await gateway.stop();
-      await emulator.stop();
-      await database.drop();
-      await rm(mediaDirectory, { recursive: true, force: true });
-    },
+    stop: () => running.disposeAsync(),
   };
 }
 
