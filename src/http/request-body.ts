@@ -47,7 +47,8 @@ export function limitBodyTime(app: FastifyInstance, timeouts: Readonly<typeof TI
 }
 
 function endAfter(raw: IncomingMessage, ms: number): void {
-  const timer = setTimeout(() => raw.complete || end(raw), ms);
+  // A process that stops has closed its connections, and does not wait for it.
+  const timer = setTimeout(() => raw.complete || end(raw), ms).unref();
   raw.once('close', () => clearTimeout(timer));
 }
 
