@@ -134,3 +134,11 @@ export async function readEnded(
           or (o.state = 'replaced' and m.created_at < clock_timestamp() - interval '30 seconds') end`.execute(db);
   return new Map(rows.map(row => [row.id, row.state]));
 }
+
+/** Gives the codes of contacts the contact of their message, after messages were moved between the contacts, which are locked. */
+export async function writeContacts(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<void> {
+  await sql`
+    update otps o set contact_id = m.contact_id from messages m
+    where o.tenant_id = ${tenantId} and o.contact_id = any(${contactIds}::bigint[])
+      and m.tenant_id = ${tenantId} and m.id = o.message_id and m.contact_id <> o.contact_id`.execute(trx);
+}

@@ -9,6 +9,7 @@ import {
   lockCodes,
   makeLive,
   readEnded,
+  writeContacts,
 } from '../../../src/features/otp/codes.sql.ts';
 import type { OtpRow } from '../../../src/features/otp/otp.ts';
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
@@ -48,6 +49,7 @@ test('transitions of a code are described as their row types say', async () => {
     is_predecessor: 'boolean',
   } satisfies ColumnsOf<LockedCode>);
   expect(await describeColumns(database.url, db => handOn(db, 1, randomUUID()))).toBeUndefined();
+  expect(await describeColumns(database.url, db => writeContacts(db, 1, [1]))).toBeUndefined();
   expect(await describeColumns(database.url, db => readEnded(db, 1, [message.id]))).toEqual({
     id: 'uuid',
     state: 'text',

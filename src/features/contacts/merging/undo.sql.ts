@@ -130,6 +130,26 @@ async function recountConversations(trx: Db, tenantId: number, contactIds: reado
 }
 
 /**
+ * Leaves messages that were accepted since the merge and wait in the outbox with the survivor, in a conversation of its own: with the
+ * restored contact, whose conversation they are in, they would be sent to that one's number.
+ */
+export async function keepWaiting(trx: Db, tenantId: number, { survivorId, formerId }: Undo): Promise<void> {
+  const waiting = sql`outbox o join messages m on m.tenant_id = ${tenantId} and m.id = o.message_id and m.contact_id = ${survivorId}
+    join conversations v on v.tenant_id = ${tenantId} and v.id = m.conversation_id and v.contact_id = ${formerId}
+    where o.tenant_id = ${tenantId} and o.contact_id = ${survivorId}`;
+  await sql`
+    insert into conversations (tenant_id, contact_id, channel_id)
+    select distinct ${tenantId}::bigint, ${survivorId}::bigint, v.channel_id from ${waiting} on conflict do nothing`.execute(
+    trx,
+  );
+  await sql`
+    update messages set conversation_id = own.id
+    from (select m.id, v.channel_id from ${waiting}) w
+    join conversations own on own.tenant_id = ${tenantId} and own.contact_id = ${survivorId} and own.channel_id = w.channel_id
+    where messages.tenant_id = ${tenantId} and messages.id = w.id`.execute(trx);
+}
+
+/**
  * Makes restored rows consistent. A restored conversation takes its later messages along. A restored message without its
  * conversation, which a later merge folded into another one, gets a conversation of the restored contact. Queued messages follow
  * the contact of their message. Of two rows of the restored number, the earlier one stays.

@@ -4,11 +4,12 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { DAY } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
+import { followMessages } from '../../otp/follow-messages.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import type { ContactRow } from '../contact.ts';
 import { type FullContact, lockForMerge } from './merge.sql.ts';
 import { copyOptOuts, FILLED_COLUMNS, type Filled, findMerge, findTakenValues, writeMerged } from './store.ts';
-import { alignRows, deleteMergeSnapshots, restoreContact, returnRows, setUndone } from './undo.sql.ts';
+import { alignRows, deleteMergeSnapshots, keepWaiting, restoreContact, returnRows, setUndone } from './undo.sql.ts';
 import {
   endPhone,
   findIdentitiesBefore,
@@ -21,7 +22,7 @@ const UNDO_MS = 30 * DAY;
 
 /**
  * Undoes a merge. Rows that the merge moved go back; rows created since stay with the survivor, except opt-outs, which then apply to
- * both. Evidence of the network does not merge the two again; a manual merge does.
+ * both, and messages of a conversation that goes back, unless they wait to be sent to another number. Evidence of the network does not merge the two again; a manual merge does.
  *
  * @param formerId the id of the merged contact
  * @returns the restored contact
@@ -56,7 +57,9 @@ export async function undoMerge(
   };
   await restoreContact(trx, tenantId, former);
   await returnRows(trx, tenantId, undo);
+  if (!sharesNumber(survivor.contact, former)) await keepWaiting(trx, tenantId, undo);
   await alignRows(trx, tenantId, undo);
+  await followMessages(trx, tenantId, [survivor.id, formerId]);
   if (taken.phone && snapshot.phone !== null) await endPhone(trx, tenantId, formerId, snapshot.phone);
   await separateIdentities(trx, tenantId, undo, former, before);
   await copyOptOuts(trx, tenantId, undo, merge.merged_at);
@@ -88,11 +91,13 @@ function clearedValues(survivor: FullContact, filled: Readonly<Record<string, un
   return empty as Filled;
 }
 
+/** Whether the survivor's number, to which its messages are sent, is that of the restored contact. */
+const sharesNumber = (survivor: FullContact, former: FullContact): boolean =>
+  survivor.phone_key !== null && survivor.phone_key === former.phone_key;
+
 /** Clears the survivor's number if it is that of the restored contact, which recognition may have assigned after the merge. */
 const clearedNumber = (survivor: FullContact, former: FullContact, before: IdentitiesBefore | undefined): Filled =>
-  survivor.phone_key !== null && survivor.phone_key === former.phone_key && before?.phone_key !== former.phone_key
-    ? { phone: null, phone_key: null }
-    : {};
+  sharesNumber(survivor, former) && before?.phone_key !== former.phone_key ? { phone: null, phone_key: null } : {};
 
 const previousOf = (before: FullContact, after: ContactRow): Partial<ContactRow> =>
   Object.fromEntries(

@@ -12,6 +12,7 @@ import {
 import {
   alignRows,
   deleteMergeSnapshots,
+  keepWaiting,
   restoreContact,
   returnRows,
   setUndone,
@@ -55,6 +56,7 @@ test('PostgreSQL accepts every statement of a merge and its undo', async () => {
   const described = await describeStatements(database.url, async db => {
     await moveRows(db, 1, MERGE);
     await returnRows(db, 1, MERGE);
+    await keepWaiting(db, 1, MERGE);
     await alignRows(db, 1, MERGE);
     await setUndone(db, 1, 1, '2026-11-22T00:00:00.000Z');
     await lockOutbox(db, 1, [1]);
