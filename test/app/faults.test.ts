@@ -114,7 +114,7 @@ describe.concurrent('the network’s error code decides', () => {
     },
   );
 
-  test.each([0, 10, 190, 200, 368, 131_005, 131_031, 131_042, 131_048, 133_010])(
+  test.each([0, 10, 33, 190, 200, 368, 131_005, 131_031, 131_042, 131_048, 133_010])(
     '%d pauses the channel with an event; queued messages are sent when it is resumed',
     async code => {
       const { tenant, id } = await sendInto({ errorCode: code });

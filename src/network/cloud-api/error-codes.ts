@@ -36,6 +36,8 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     131005: 'Access denied',
   },
   pause_account: {
+    // The number was deleted, as when it moves to another business account: the channel's other messages would fail too.
+    33: 'Parameter value is not valid',
     368: 'Temporarily blocked for policies violations',
     131031: 'Account has been locked',
     131037: 'Display name approval needed',
@@ -64,7 +66,6 @@ const TITLES: Readonly<Record<RetryClass, Readonly<Record<number, string>>>> = {
     132068: 'Flow is blocked',
   },
   fix_request: {
-    33: 'Parameter value is not valid',
     100: 'Invalid parameter',
     803: 'Object does not exist',
     131008: 'Required parameter is missing',

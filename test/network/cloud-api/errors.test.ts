@@ -12,6 +12,7 @@ describe('the retry class of an error code', () => {
     [0, 'auth'],
     [200, 'auth'],
     [299, 'auth'],
+    [33, 'pause_account'],
     [368, 'pause_account'],
     [131047, 'no_retry'],
     [132015, 'no_retry'],
