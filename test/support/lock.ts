@@ -4,6 +4,8 @@ import type { TestDatabase } from './database.ts';
 export interface HeldLock {
   /** Texts of the statements that wait for the lock now. */
   waiting(): Promise<string[]>;
+  /** Takes another lock in the same transaction. Of a deadlock, the other transaction is the victim. */
+  lock(text: string, values?: unknown[]): Promise<void>;
   /** Ends the transaction that holds the lock, so that waiting statements continue. */
   release(): Promise<void>;
 }
@@ -29,6 +31,11 @@ export async function holdLock(
         [rows[0]?.pid],
       );
       return found.rows.map(({ query }) => query);
+    },
+    async lock(more, moreValues = []) {
+      // The one whose wait takes this long finds the deadlock, and is aborted.
+      await holder.query(`set local deadlock_timeout = '10min'`);
+      await holder.query(more, moreValues);
     },
     async release() {
       await Promise.all([holder.end(), watcher.end()]);

@@ -2,7 +2,7 @@ import { CodedError } from '../../../core/errors.ts';
 import { callerOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
 import { isUnavailable } from '../../../database/unavailable.ts';
-import { violationOf } from '../../../database/violations.ts';
+import { isDeadlock, violationOf } from '../../../database/violations.ts';
 import { QueueOverload } from '../../../platform/keyed-semaphore.ts';
 import type { Context } from '../../../schema/context.ts';
 import { contactRefusal } from '../../contacts/create.ts';
@@ -125,6 +125,8 @@ export async function writeAlone(context: Context, send: DecidedSend): Promise<W
     return row ?? 'left_out';
   } catch (error) {
     if (error instanceof QueueOverload) throw 'contactId' in send.to ? tooManyToContact() : tooManyWaiting();
+    // Rolled back, to let another transaction pass that holds this one's next lock.
+    if (isDeadlock(error)) return 'left_out';
     const feature = monthlyLimitOf(error);
     if (feature) throw await monthlyRefusal(context.db.write, tenantId, month, feature);
     const storedKey = send.message.idempotency?.storedKey;
