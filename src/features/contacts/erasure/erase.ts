@@ -1,7 +1,7 @@
 import type { Author } from '../../../core/author.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
-import { isDeadlock } from '../../../database/violations.ts';
+import { retryDeadlocks } from '../../../database/retry-deadlocks.ts';
 import { append } from '../../../events/append.ts';
 import { DAY } from '../../../platform/clock.ts';
 import { phoneKey } from '../../../platform/phone.ts';
@@ -55,7 +55,6 @@ export interface Erasure {
 
 /** Webhooks from before an erasure may arrive for 30 days, while the network retains a message. */
 const LATE_WEBHOOKS_MS = 31 * DAY;
-const MAX_TRIES = 5;
 
 type ErasureResources = Pick<Resources, 'db' | 'clock' | 'secrets' | 'log'> & {
   readonly signals: Pick<Resources['signals'], 'send'>;
@@ -82,6 +81,7 @@ export async function eraseContacts(
   transaction: (work: (trx: Db) => Promise<Removal>) => Promise<Removal> = work => resources.db.transaction(work),
 ): Promise<Erasure> {
   const { db, signals } = resources;
+  // Locks follow the order of sends, statuses and inbound messages, but other work may use another.
   const { contacts, found, receiptIds } = await retryDeadlocks(() =>
     transaction(trx => remove(resources, trx, tenantId, request)),
   );
@@ -89,17 +89,6 @@ export async function eraseContacts(
   signals.send('events');
   await finishErasures(resources, tenantId, receiptIds, progress);
   return { contacts, found, receipts: await getReceipts(db.write, tenantId, receiptIds) };
-}
-
-/** Retries after a deadlock: locks follow the order of sends, statuses and inbound messages, but other work may use another order. */
-async function retryDeadlocks<T>(work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!isDeadlock(error) || attempt === MAX_TRIES) throw error;
-    }
-  }
 }
 
 async function remove(
