@@ -133,17 +133,14 @@ test('message state rows match their declared types', async () => {
     wamid: 'text',
     message_id: 'uuid',
   } satisfies ColumnsOf<KnownWamid>);
-  expect(await describeColumns(database.url, db => lockOutbound(db, [ref]))).toEqual({
-    tenant_id: 'bigint',
-    ...MESSAGE,
-    contact: 'jsonb',
-  });
-  expect(await describeColumns(database.url, db => lockWithRecipients(db, [ref]))).toEqual({
-    tenant_id: 'bigint',
-    ...MESSAGE,
-    contact: 'jsonb',
-    recipient: 'json',
-  });
+  for (const locked of ['wait', 'contacts_first'] as const) {
+    const columns = { tenant_id: 'bigint', ...MESSAGE, contact: 'jsonb' };
+    expect(await describeColumns(database.url, db => lockOutbound(db, [ref], locked))).toEqual(columns);
+    expect(await describeColumns(database.url, db => lockWithRecipients(db, [ref], locked))).toEqual({
+      ...columns,
+      recipient: 'json',
+    });
+  }
   expect(await describeColumns(database.url, db => writeStates(db, []))).toBeDefined();
   expect(await describeColumns(database.url, db => setRead(db, 1, ID, NOW))).toBeDefined();
 });

@@ -282,13 +282,14 @@ export class LaneRun {
         this.#write({
           lane: this.#lane,
           kind: 'settled',
+          type: message.type,
           status: { ...ref, status: 'sent', wamid: attempted.wamid, person: attempted.person },
         });
         break;
       case 'failed': {
         const { code, title, details } = attempted.error;
         const status = { ...ref, status: 'failed' as const, error: { code, title, details } };
-        this.#write({ lane: this.#lane, kind: 'settled', status });
+        this.#write({ lane: this.#lane, kind: 'settled', type: message.type, status });
         break;
       }
       case 'retry':

@@ -24,7 +24,7 @@ const MAX_RUNNING = 2;
 
 /** The outcome of a send attempt. */
 export type Outcome =
-  | { readonly lane: Lane; readonly kind: 'settled'; readonly status: MessageStatusUpdate }
+  | { readonly lane: Lane; readonly kind: 'settled'; readonly type: string; readonly status: MessageStatusUpdate }
   | { readonly lane: Lane; readonly kind: 'postponed'; readonly postponed: Postponed };
 
 /** The result of a write: whether a later message was unblocked. */
@@ -62,7 +62,7 @@ export class OutcomeWriter {
 
   /** @returns the outcomes to be written again */
   async #write(batch: readonly Entry[]): Promise<readonly Entry[]> {
-    const [alone, entries] = [batch.filter(isOptOut), batch.filter(entry => !isOptOut(entry))];
+    const [alone, entries] = [batch.filter(locksContact), batch.filter(entry => !locksContact(entry))];
     for (const ofTenant of byTenant(alone)) void this.#writeApart(ofTenant);
     try {
       const locked = await this.#store(entries, 'skip');
@@ -179,9 +179,9 @@ export class OutcomeWriter {
   }
 }
 
-/** Writing an opt-out locks contacts, so it uses a transaction per tenant. */
-const isOptOut = ({ item: outcome }: Entry): boolean =>
-  outcome.kind === 'settled' && isMarketingStopped(outcome.status.error);
+/** Writing an opt-out or a reaction locks contacts, so it uses a transaction per tenant. */
+const locksContact = ({ item: outcome }: Entry): boolean =>
+  outcome.kind === 'settled' && (outcome.type === 'reaction' || isMarketingStopped(outcome.status.error));
 
 const byTenant = (entries: readonly Entry[]): Iterable<Entry[]> =>
   Map.groupBy(entries, ({ item: outcome }) => outcome.lane.tenantId).values();

@@ -60,8 +60,8 @@ export interface AppliedToMessages {
  *
  * A reaction of the business appears on its message once the network accepted it, and is removed if it fails later.
  *
- * Lock order: message_states by tenant and message id, then outbox, then otps.
- * @param locked whether to wait for messages that another transaction has locked, or to skip them
+ * Lock order: contacts of reactions, message_states by tenant and message id, then outbox, then otps.
+ * @param locked whether to wait for messages that another transaction has locked, or to skip them; only the former for reactions
  */
 export async function applyToMessages(
   trx: Db,
@@ -73,7 +73,11 @@ export async function applyToMessages(
   if (byMessage.size === 0) return { found: [], settled: [], newIdentities: [] };
   const refs = [...byMessage.values()].flatMap(([first]) => first ?? []);
   const isPersonShown = updates.some(({ person }) => person !== undefined);
-  const rows = await (isPersonShown ? lockWithRecipients : lockOutbound)(trx, refs, locked);
+  const rows = await (isPersonShown ? lockWithRecipients : lockOutbound)(
+    trx,
+    refs,
+    locked === 'skip' ? 'skip' : 'contacts_first',
+  );
   const nowIso = new Date(nowMs).toISOString();
   const changed: LockedMessage[] = [];
   const leaving: MessageRef[] = [];

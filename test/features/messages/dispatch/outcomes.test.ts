@@ -51,6 +51,7 @@ async function accepted(): Promise<Sent> {
 const took = ({ tenant, lane, messageId }: Sent): Outcome => ({
   lane,
   kind: 'settled',
+  type: 'text',
   status: {
     ...{ tenantId: tenant.id, messageId, status: 'sent', at: new Date().toISOString() },
     wamid: `wamid.${randomUUID()}`,
@@ -59,6 +60,7 @@ const took = ({ tenant, lane, messageId }: Sent): Outcome => ({
 const refused = ({ tenant, lane, messageId }: Sent): Outcome => ({
   lane,
   kind: 'settled',
+  type: 'text',
   status: {
     ...{ tenantId: tenant.id, messageId, status: 'failed', at: new Date().toISOString() },
     error: { code: 131_026, title: 'Undeliverable', details: '' },
