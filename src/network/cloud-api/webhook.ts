@@ -1,5 +1,5 @@
 import { MINUTE } from '../../platform/clock.ts';
-import { asList, asObject, type JsonObject } from '../../platform/json.ts';
+import { asList, asObject, isObject, type JsonObject } from '../../platform/json.ts';
 import type { NetworkUpdate, WebhookChange } from '../updates.ts';
 import { readPreference, readUserIdUpdate } from './identity.ts';
 import { readTemplateUpdate } from './templates.ts';
@@ -67,7 +67,7 @@ function ofNumber(read: (reading: Reading) => readonly NetworkUpdate[]): Reader 
 
 /**
  * Reads all updates of a webhook, in order: up to 1,000 in several entries and changes, duplicates included. Each change has at least
- * one update. Unreadable content becomes an update of kind `unhandled`, as the smallest possible part, so that the rest is
+ * one update, unless its lists are empty. Unreadable content becomes an update of kind `unhandled`, as the smallest possible part, so that the rest is
  * unaffected. Throws if the body is not JSON.
  *
  * Accepted: a missing `wa_id`, `from` or `recipient_id` (persons with only a user id), timestamps as text, as a number or malformed
@@ -88,5 +88,17 @@ function updatesOf(change: RawChange, arrivedAt: Date): readonly NetworkUpdate[]
   const value = asObject(change.value);
   if (!read) return [{ kind: 'unhandled', field, reason: 'unknown_field', raw }];
   const updates = value && read(readingOf(change, value, arrivedAt));
-  return updates && updates.length > 0 ? updates : [{ kind: 'unhandled', field, reason: 'unreadable', raw }];
+  if (updates && (updates.length > 0 || isEmptied(value))) return updates;
+  return [{ kind: 'unhandled', field, reason: 'unreadable', raw }];
+}
+
+/** Not what a change tells, but to whom. */
+const ADDRESS: ReadonlySet<string> = new Set(['messaging_product', 'metadata']);
+
+/** Whether an object has nothing but empty lists, as the erasure of the people in them leaves it. */
+function isEmptied(value: JsonObject): boolean {
+  const parts = Object.entries(value).flatMap(([key, part]) => (ADDRESS.has(key) ? [] : [part]));
+  return (
+    parts.length > 0 && parts.every(part => Array.isArray(part) && part.every(one => isObject(one) && isEmptied(one)))
+  );
 }

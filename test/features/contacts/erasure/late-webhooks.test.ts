@@ -66,6 +66,8 @@ test('late webhooks from before an erasure restore nothing', async () => {
   await fixture.settled();
   expect(await scan(person)).toEqual([]);
   expect(await isOptedOut(person.phone)).toBeUndefined();
+  // What is left of them tells nothing that is not handled.
+  expect(await fixture.gateway.database.query('select field, reason, raw from network_changes')).toEqual([]);
 });
 
 test('a message written after the erasure creates a new contact', async () => {
