@@ -126,7 +126,7 @@ export async function readEnded(
     select m.id, case when o.is_moved then 'moved' when o.state is null or o.state = 'live' then 'expired' else o.state end as state from messages m
     left join lateral (
       select c.state, c.expires_at, exists (select from contacts p
-        where p.tenant_id = ${tenantId} and p.id = m.contact_id and p.phone_key <> c.phone_key) as is_moved from otps c
+        where p.tenant_id = ${tenantId} and p.id = m.contact_id and p.phone_key is distinct from c.phone_key) as is_moved from otps c
       where c.tenant_id = ${tenantId} and c.contact_id = m.contact_id and c.message_id = m.id offset 0) o on true
     where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[]) and m.author->>'kind' = 'otp'
       and case when o.state is null then m.created_at < clock_timestamp() - ${sql.lit(MAX_EXPIRY_MINUTES)} * interval '1 minute'

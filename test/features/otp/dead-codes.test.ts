@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { findEndedCodes } from '../../../src/features/otp/find-ended-codes.ts';
 import { dataOf } from '../../support/answers.ts';
 import { eventually } from '../../support/gateway.ts';
 import { newPhone } from '../../support/seed.ts';
@@ -91,4 +92,26 @@ test('a code for a number that its contact no longer has is not sent to another 
   await failsAs(id, 'Code for another number');
   expect(sentTo(other)).toBe(0);
   expect(sentTo(phone)).toBe(0);
+});
+
+test('a code for a number that another person has got since is not sent to the user id of its contact', async () => {
+  const userId = `DE.Moved${phone.slice(1)}`;
+  const write = (from: string, of: string) =>
+    harness.gateway.emulator.inbound({
+      type: 'text',
+      from,
+      userId: of,
+      text: 'Hi',
+      phoneNumberId: caller.phoneNumberId,
+    });
+  const contactsWith = (condition: string) => query(`select id from contacts where tenant_id = $1 and ${condition}`);
+  write(phone, userId);
+  await eventually(async () => expect(await contactsWith(`phone = '${phone}'`)).toHaveLength(1));
+  await hold();
+  const id = await queued('111111');
+  write(phone, `${userId}x`);
+  await eventually(async () => expect(await contactsWith('phone is null')).toHaveLength(1));
+  const { db } = harness.gateway.gateway.resources;
+  expect(await findEndedCodes(db.write, caller.id, [id])).toEqual(new Map([[id, 'moved']]));
+  await release();
 });
