@@ -2,7 +2,6 @@ import { CodedError, conflict, FieldErrorList, invalid } from '../../core/errors
 import { type Filter, refuseNullConditions } from '../../core/list-args.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { Db } from '../../database/database.ts';
-import { retryDeadlocks } from '../../database/retry-deadlocks.ts';
 import type { Context } from '../../schema/context.ts';
 import type { UserErrorShape } from '../../schema/user-errors.ts';
 import { once } from '../tenancy/idempotency/once.ts';
@@ -72,7 +71,7 @@ export async function updateConversations(context: Context, input: UpdateConvers
     errors.throwIfAny();
     checkContactFilter(context, target.filter);
   }
-  const batch = await retryDeadlocks(() => run(context, input));
+  const batch = await run(context, input);
   context.signals.send('events');
   if (batch.job) context.lanes.wake(CONVERSATION_JOBS, String(tenantOf(context)));
   return batch;

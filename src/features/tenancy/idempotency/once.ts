@@ -2,6 +2,7 @@ import { stringify } from 'safe-stable-stringify';
 import { CodedError, conflict, invalid, notFound } from '../../../core/errors.ts';
 import { tenantOf } from '../../../core/principal.ts';
 import type { Db } from '../../../database/database.ts';
+import { retryDeadlocks } from '../../../database/retry-deadlocks.ts';
 import { sha256 } from '../../../platform/crypto.ts';
 import type { Context, Resources } from '../../../schema/context.ts';
 import { keyFaults } from '../../../schema/idempotency-key.ts';
@@ -21,7 +22,7 @@ export interface Keyed {
 export type WithKey<Input = unknown> = Input & { readonly idempotencyKey?: string | null | undefined };
 
 export interface Effect<Result> {
-  /** Does the work, in one transaction. */
+  /** Does the work, in one transaction; anew where PostgreSQL aborts that to resolve a deadlock. */
   run(trx: Db): Promise<Result>;
   /** Data from which the result is rebuilt: ids, or a small result itself. */
   store(result: Result): unknown;
@@ -50,10 +51,11 @@ const textOf = ({ operation, input }: Keyed): string => `${operation} ${stringif
  */
 export async function once<Result>(context: Context, keyed: Keyed, effect: Effect<Result>): Promise<Result> {
   const key = keyOf(keyed);
-  if (key === undefined) return context.db.transaction(trx => effect.run(trx));
+  const transaction = <Value>(work: (trx: Db) => Promise<Value>) => retryDeadlocks(() => context.db.transaction(work));
+  if (key === undefined) return transaction(trx => effect.run(trx));
   const tenantId = tenantOf(context);
   const fingerprint = fingerprintOf(context, keyed);
-  const outcome = await context.db.transaction(async trx => {
+  const outcome = await transaction(async trx => {
     if (!(await claimKey(trx, tenantId, key, keyed.operation, fingerprint))) return undefined;
     await markAnswering(context, key);
     const result = await effect.run(trx);
