@@ -180,14 +180,18 @@ export class LaneRun {
     this.#claimedAtMs = performance.now();
     const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
     const claimed = await this.#dispatch.claims.load(request);
-    // Only templates have a category with a separate opt-out.
-    const ids = claimed.flatMap(({ type, message_id: id }) => (type === 'template' ? [id] : []));
+    // Only templates that are not sealed have a category with a separate opt-out.
+    const messageIds = claimed.flatMap(({ type, sealed, message_id: id }) =>
+      type === 'template' && sealed === null ? [id] : [],
+    );
     // Only authentication templates are sealed. Those without a one-time code are not found.
     const sealedIds = claimed.flatMap(({ sealed, message_id: id }) => (sealed === null ? [] : [id]));
     const ofCampaigns = claimed.filter(({ priority }) => priority === PRIORITY.campaign);
     const { write } = this.#dispatch.resources.db;
     const [optedOut, endedCodes, second] = await Promise.all([
-      ids.length > 0 ? findOptedOut(write, this.#tenantId, ids) : undefined,
+      messageIds.length > 0
+        ? findOptedOut(write, { tenantId: this.#tenantId, wabaId: this.#credentials.wabaId, messageIds })
+        : undefined,
       sealedIds.length > 0 ? findEndedCodes(write, this.#tenantId, sealedIds) : undefined,
       ofCampaigns.length > 0 ? findSecondMessages(write, this.#tenantId, ofCampaigns) : undefined,
     ]);

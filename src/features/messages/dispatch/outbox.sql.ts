@@ -68,20 +68,31 @@ export async function claimDue(db: Db, requests: readonly ClaimRequest[], inDoub
   return claimed;
 }
 
-/** Finds messages whose contact has opted out of their template's category. @returns the category by message id */
+/**
+ * Finds messages whose contact has opted out of their template's category. The template is found as the network finds it, by name and
+ * language: it may have been created again, under another id. One that is gone from here, but perhaps not from the network, counts as
+ * of both categories.
+ * @returns the category by message id
+ */
 export async function findOptedOut(
   db: Db,
-  tenantId: number,
-  messageIds: readonly string[],
+  {
+    tenantId,
+    wabaId,
+    messageIds,
+  }: { readonly tenantId: number; readonly wabaId: string; readonly messageIds: readonly string[] },
 ): Promise<Map<string, ConsentedCategory>> {
-  const category = sql`lower(t.category)`;
   const { rows } = await sql<{ id: string; category: ConsentedCategory }>`
-    select m.id, ${category} as category from messages m
-    join templates t on t.tenant_id = ${tenantId} and t.id = m.template_id and t.category in ('MARKETING', 'UTILITY')
-    join contacts c on c.tenant_id = ${tenantId} and c.id = m.contact_id
-    where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[]) and ${optedOutOf(tenantId, category)} is not null`.execute(
-    db,
-  );
+    select m.id, k.category from messages m
+    -- Behind offset 0, by the keys: whatever the planner believes of the tables.
+    left join lateral (
+      select n.category from templates n
+      where n.tenant_id = ${tenantId} and n.waba_id = ${wabaId} and n.name = m.content->>'name' and n.language = m.content->'language'->>'code'
+      offset 0) t on true
+    cross join lateral unnest(case when t.category is null then array['marketing', 'utility'] else array[lower(t.category)] end) as k (category)
+    cross join lateral (select h.id from contacts h where h.tenant_id = ${tenantId} and h.id = m.contact_id offset 0) c
+    where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[]) and k.category = any('{marketing,utility}')
+      and ${optedOutOf(tenantId, sql`k.category`)} is not null`.execute(db);
   return new Map(rows.map(row => [row.id, row.category]));
 }
 

@@ -16,6 +16,7 @@ beforeAll(async () => {
     emulator: { faults: { window: 'open', pairLimit: false } },
     templates: [
       { name: 'sale', language: 'en', category: 'MARKETING', components: [body] },
+      { name: 'offer', language: 'en', category: 'MARKETING', components: [body] },
       { name: 'order', language: 'en', category: 'UTILITY', components: [body] },
     ],
   });
@@ -133,4 +134,47 @@ test('error 131050 opts out of marketing, in the response to a send and in a sta
   expect(told.map(({ type }) => type)).toEqual(['consent.changed', 'message.failed']);
   expect(codeOf(await gateway.graphql(TEMPLATE, { to: phone, name: 'sale' }))).toBe('CONTACT_OPTED_OUT');
   dataOf(await gateway.graphql(TEMPLATE, { to: phone, name: 'order' }));
+});
+
+test('a scheduled template that is deleted, and perhaps created again, is not sent to a contact who opted out of its category', async () => {
+  if (!worker) worker = await startWorker(gateway);
+  const schedule = async (phone: string, name: string): Promise<Accepted> => {
+    const input = {
+      to: { phone },
+      content: { template: { name, language: 'en' } },
+      scheduledAt: { instant: new Date(Date.now() + 3_600_000).toISOString() },
+    };
+    const sent = await gateway.mutate('sendMessage', input, 'message { databaseId contact { databaseId } }');
+    const { message } = payloadOf(sent);
+    return { id: message.databaseId, contactId: Number(message.contact.databaseId) };
+  };
+  const unwanted = [await schedule('+4915155610006', 'sale'), await schedule('+4915155610007', 'offer')];
+  const wanted = [await schedule('+4915155610008', 'sale'), await schedule('+4915155610009', 'offer')];
+  for (const { contactId } of unwanted) await optOut(contactId, 'marketing');
+  const known = () =>
+    gateway.database.query("select name from templates where name = any('{sale,offer}') order by name");
+  const deleted = async (name: string) => {
+    await fetch(`${gateway.emulator.url}/_emulator/changes`, {
+      method: 'POST',
+      body: JSON.stringify({
+        field: 'message_template_status_update',
+        value: { event: 'DELETED', message_template_name: name, message_template_language: 'en', reason: 'NONE' },
+      }),
+    }).then(answer => answer.text());
+  };
+  await deleted('sale');
+  await eventually(async () => expect(await known()).toEqual([{ name: 'offer' }]));
+  dataOf(await gateway.mutate('syncTemplates', {}));
+  await eventually(async () => expect(await known()).toEqual([{ name: 'offer' }, { name: 'sale' }]));
+  await deleted('offer');
+  await eventually(async () => expect(await known()).toEqual([{ name: 'sale' }]));
+  await gateway.database.query("update outbox set due_at = now() - interval '1 second' where priority = 4");
+  await eventually(async () => expect(await gateway.database.query('select from outbox')).toEqual([]));
+  const { byCallbackData } = gateway.emulator.sent({ limit: 0 });
+  expect(unwanted.map(({ id }) => byCallbackData[id] ?? 0)).toEqual([0, 0]);
+  expect(wanted.map(({ id }) => byCallbackData[id] ?? 0)).toEqual([1, 1]);
+  for (const { id } of unwanted)
+    expect(
+      await gateway.database.query('select status, error from message_states where message_id = $1', [id]),
+    ).toEqual([{ status: 'failed', error: expect.objectContaining({ title: 'Contact opted out' }) }]);
 });

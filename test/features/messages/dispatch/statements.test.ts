@@ -55,7 +55,8 @@ test('rows of outbox claims match their declared types', async () => {
   expect(await describeColumns(database.url, db => nextDueMs(db, 1, 1, 1, new QueueFront()))).toEqual({
     ms: 'double precision',
   });
-  expect(await describeColumns(database.url, db => findOptedOut(db, 1, [ID]))).toEqual({
+  const templates = { tenantId: 1, wabaId: '1', messageIds: [ID] };
+  expect(await describeColumns(database.url, db => findOptedOut(db, templates))).toEqual({
     id: 'uuid',
     category: 'text',
   });
