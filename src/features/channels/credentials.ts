@@ -7,6 +7,7 @@ import { findCredentials, type SealedCredentials } from './store.ts';
 export type OpenCredentials = ChannelCredentials & {
   readonly messagesPerSecond: number;
   readonly status: PublicChannel['status'];
+  readonly isTenantSuspended: boolean;
 };
 
 export async function credentialsOf(
@@ -34,4 +35,5 @@ const openCredentials = (secrets: Resources['secrets'], row: SealedCredentials):
   accessToken: secrets.open(row.access_token_sealed),
   messagesPerSecond: row.messages_per_second,
   status: row.status,
+  isTenantSuspended: row.tenant_status === 'suspended',
 });

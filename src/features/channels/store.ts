@@ -276,15 +276,17 @@ export interface SealedCredentials {
   readonly access_token_sealed: Buffer;
   readonly messages_per_second: number;
   readonly status: PublicChannel['status'];
+  readonly tenant_status: 'active' | 'suspended';
 }
 
 const selectCredentials = compileOnce((db, tenantIds: readonly number[], channelIds: readonly number[]) =>
   db
     .selectFrom(unnest('r', { tenant_id: bigints(tenantIds), id: bigints(channelIds) }))
     .innerJoin('channels as c', join => join.onRef('c.tenant_id', '=', 'r.tenant_id').onRef('c.id', '=', 'r.id'))
+    .innerJoin('tenants as n', 'n.tenant_id', 'c.tenant_id')
     .select(['c.tenant_id', 'c.id', 'c.phone_number_id', 'c.waba_id'])
-    .select(['c.access_token_sealed', 'c.messages_per_second', 'c.status'])
-    .$narrowType<Status>()
+    .select(['c.access_token_sealed', 'c.messages_per_second', 'c.status', 'n.status as tenant_status'])
+    .$narrowType<Status & Pick<SealedCredentials, 'tenant_status'>>()
     .modifyEnd(crossTenant('a process drains lanes of all tenants; each channel is given with its tenant')),
 );
 

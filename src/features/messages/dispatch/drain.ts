@@ -1,14 +1,18 @@
 import { LRUCache } from 'lru-cache';
 import type { Drain } from '../../../lanes/lane.ts';
+import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { clearDisconnected } from './clear-disconnected.ts';
 import { createDispatch, inDoubtMs } from './dispatch.ts';
+import { TENANT_SUSPENDED } from './hold-reason.ts';
 import { parseLane } from './lane.ts';
 import { LaneMemory } from './lane-memory.ts';
 import { LaneRun } from './lane-run.ts';
 
 /** Maximum number of lanes whose memory is kept. */
 const MAX_MEMORIES = 10_000;
+/** How soon messages go on once their tenant is active again. */
+const SUSPENDED_MS = 10 * SECOND;
 
 /** Sends the queued messages of a channel, in order per contact, within the rate limits of channel and contact. */
 export function drain(resources: Resources): Drain {
@@ -20,6 +24,7 @@ export function drain(resources: Resources): Drain {
     if (channel?.status === 'disconnected')
       await clearDisconnected(resources, lane, tenantId, channelId, inDoubtMs(resources.config));
     if (channel?.status !== 'active') return undefined;
+    if (channel.isTenantSuspended) return { pauseMs: SUSPENDED_MS, error: TENANT_SUSPENDED };
     const memory = memories.get(lane.key) ?? new LaneMemory();
     memories.set(lane.key, memory);
     const run = new LaneRun(dispatch, lane, channel, memory);

@@ -11,7 +11,7 @@ export interface HoldFacts {
   readonly channel_reason: string | null;
   /** Why its next attempt was postponed. */
   readonly hold_reason: string | null;
-  /** The network's error for which the channel's lane waits. */
+  /** The network's error for which the channel's lane waits, or `TENANT_SUSPENDED`. */
   readonly lane_error: string | null;
   /** Whether an earlier message to the same person comes first. */
   readonly is_behind: boolean;

@@ -10,6 +10,9 @@ export const retryReason = (error: string): string => `The network refused it fo
 export const doubtReason = (error: string): string =>
   `It is not known whether the network accepted it; its status is awaited: ${error}`;
 
+/** Why a lane is paused, beside the network's errors. */
+export const TENANT_SUSPENDED = 'The tenant is suspended.';
+
 /** Returns why a queued message is not sent yet, as a text for people; null if it only waits for its turn. */
 export function holdReason(held: HoldFacts): string | null {
   if (held.is_outbox_held) return 'The database was restored: the operator has not released its queue yet.';
@@ -17,6 +20,7 @@ export function holdReason(held: HoldFacts): string | null {
   if (held.channel_status === 'disconnected')
     return 'The channel is disconnected: the message is about to be cancelled.';
   if (held.hold_reason !== null) return held.hold_reason;
+  if (held.lane_error === TENANT_SUSPENDED) return 'The tenant was suspended: the message is about to be sent.';
   if (held.lane_error !== null) return `The network asked the channel to wait: ${held.lane_error}`;
   if (held.is_behind) return 'An earlier message to the same person is not sent yet.';
   if (held.is_in_doubt) return 'It is not known whether the network accepted it; its status is awaited.';

@@ -143,7 +143,7 @@ export class LaneRun {
   /** Reads the channel again, because a turn may last for hours. @returns false if it no longer sends */
   async #readChannel(now: Instant): Promise<boolean> {
     const channel = await this.#dispatch.channels.load({ tenantId: this.#tenantId, channelId: this.#channelId });
-    if (channel?.status !== 'active') return false;
+    if (channel?.status !== 'active' || channel.isTenantSuspended) return false;
     this.#credentials = channel;
     this.#pacing = this.#memory.pacing(channel.messagesPerSecond, now.monotonicMs);
     this.#readAt = now;
