@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { InvalidArgumentError } from 'commander';
+import { FEATURES, type Feature } from '../core/plan-features.ts';
 import { parseScopes } from '../core/scopes.ts';
 import { DAY, HOUR, MINUTE, systemClock } from '../platform/clock.ts';
 import { parseDateTime } from '../platform/date-time.ts';
@@ -46,6 +47,20 @@ export function scopeNames(text: string): readonly string[] {
   const { unknown } = parseScopes(words);
   if (unknown.length > 0) throw new InvalidArgumentError(`Not a scope: ${unknown.join(', ')}.`);
   return words;
+}
+
+/** Parses the features of a plan, with commas between them; `*` is every feature. */
+export function features(text: string): readonly Feature[] {
+  if (text === '*') return FEATURES;
+  const names = text
+    .split(',')
+    .map(name => name.trim())
+    .filter(Boolean);
+  const isFeature = (name: string): name is Feature => (FEATURES as readonly string[]).includes(name);
+  const unknown = names.filter(name => !isFeature(name));
+  if (unknown.length > 0)
+    throw new InvalidArgumentError(`Unknown features: ${unknown.join(', ')}. There are ${FEATURES.join(', ')}.`);
+  return names.filter(isFeature);
 }
 
 const UNITS: Readonly<Record<string, number>> = { m: MINUTE, h: HOUR, d: DAY };

@@ -1,12 +1,12 @@
 import { Command } from 'commander';
 import { loadConfig } from '../config.ts';
-import { FEATURES } from '../core/plan-features.ts';
+import { FEATURES, type Feature } from '../core/plan-features.ts';
 import type { Db } from '../database/database.ts';
-import { changePlan, createPlan, type PlanChange, parseFeatures } from '../features/tenancy/tenants/plans.ts';
+import { changePlan, createPlan, type PlanChange } from '../features/tenancy/tenants/plans.ts';
 import { listPlans, type PlanRow } from '../features/tenancy/tenants/store.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, withDatabase } from './database.ts';
-import { limit, maximum, maximumOf, positive } from './option-values.ts';
+import { features, limit, maximum, maximumOf, positive } from './option-values.ts';
 import { print } from './print.ts';
 
 const shown = (plan: PlanRow) => ({
@@ -28,17 +28,17 @@ interface Options {
   readonly messages?: Maximum;
   readonly staff?: Maximum;
   readonly callsPerMinute?: number;
-  readonly features?: string;
+  readonly features?: readonly Feature[];
   readonly json: boolean;
 }
 
-const changeOf = ({ contacts, conversations, messages, staff, callsPerMinute, features }: Options): PlanChange => ({
-  max_contacts: maximumOf(contacts),
-  max_conversations: maximumOf(conversations),
-  max_messages: maximumOf(messages),
-  max_staff: maximumOf(staff),
-  calls_per_minute: callsPerMinute,
-  features: features === undefined ? undefined : parseFeatures(features),
+const changeOf = (options: Options): PlanChange => ({
+  max_contacts: maximumOf(options.contacts),
+  max_conversations: maximumOf(options.conversations),
+  max_messages: maximumOf(options.messages),
+  max_staff: maximumOf(options.staff),
+  calls_per_minute: options.callsPerMinute,
+  features: options.features,
 });
 
 async function write(options: Options, work: (trx: Db, change: PlanChange) => Promise<PlanRow>): Promise<void> {
@@ -55,7 +55,7 @@ const withLimits = (command: Command): Command =>
     .option('--messages <n>', 'messages a month, or unlimited', maximum)
     .option('--staff <n>', 'staff members, or unlimited', maximum)
     .option('--calls-per-minute <n>', 'API calls a minute', positive)
-    .option('--features <names>', `comma-separated, or * for all: ${FEATURES.join(', ')}`)
+    .option('--features <names>', `comma-separated, or * for all: ${FEATURES.join(', ')}`, features)
     .option('--json', 'print JSON', false);
 
 export function planCommand(): Command {

@@ -158,6 +158,11 @@ test('all faults of a command line are reported at once', async () => {
     expect.stringMatching(/--reason .*'z'/),
     'error: required and not given: <tenant>, <contact>',
   ]);
+  expect(await faultsOf('plan', 'create', '--contacts', '-1', '--features', 'media,magic')).toEqual([
+    expect.stringMatching(/--contacts .*'-1'/),
+    expect.stringMatching(/--features .*: magic\. There are bots,/),
+    'error: required and not given: <name>',
+  ]);
   expect(await faultsOf('tenant', 'create', 'acme', 'two', '--', '--three')).toEqual([
     "error: unexpected argument 'two'",
     "error: unexpected argument '--three'",

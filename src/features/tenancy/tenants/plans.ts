@@ -1,4 +1,4 @@
-import { FEATURES, type Feature } from '../../../core/plan-features.ts';
+import { FEATURES } from '../../../core/plan-features.ts';
 import type { Db } from '../../../database/database.ts';
 import { UserError } from '../../../platform/user-error.ts';
 import { changeTenant } from './change.ts';
@@ -39,18 +39,4 @@ export async function changePlan(trx: Db, name: string, change: PlanChange): Pro
   const plan = await updatePlan(trx, name, change);
   for (const tenantId of await tenantsOfPlan(trx, plan.id)) await changeTenant(trx, tenantId, { plan: name });
   return plan;
-}
-
-/** Parses comma-separated feature names; `*` is every feature. @throws UserError that names the unknown ones */
-export function parseFeatures(text: string): readonly Feature[] {
-  if (text === '*') return FEATURES;
-  const names = text
-    .split(',')
-    .map(name => name.trim())
-    .filter(Boolean);
-  const isFeature = (name: string): name is Feature => (FEATURES as readonly string[]).includes(name);
-  const unknown = names.filter(name => !isFeature(name));
-  if (unknown.length > 0)
-    throw new UserError(`Unknown features: ${unknown.join(', ')}. There are ${FEATURES.join(', ')}.`);
-  return names.filter(isFeature);
 }
