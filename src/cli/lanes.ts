@@ -48,7 +48,8 @@ export function lanesCommand(): Command {
       'release a lane such as outbox:12:3 and end its pause; another process claims it when the lease expires',
     )
     .option('--json', 'print JSON', false)
-    .action(release);
+    // The command above takes a --json that comes after the name, too.
+    .action((name: string, _options: unknown, released: Command) => release(name, released.optsWithGlobals()));
 
   return command;
 }

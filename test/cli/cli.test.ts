@@ -333,6 +333,8 @@ test('parley lanes lists holders and backlogs; release ends a lease, and no proc
   expect(after).toMatchObject({ holder: null, is_free: false });
   expect(Number(after?.epoch)).toBeGreaterThan(Number(before?.epoch));
   expect((await parley(['lanes', 'release', 'outbox:7:4'], env())).output).toContain('No process held outbox:7:4');
+  const again = await parley(['lanes', 'release', 'outbox:7:4', '--json'], env());
+  expect(JSON.parse(again.output)).toEqual([{ holder: null, free_at: expect.any(String) }]);
   expect(await epochOf('7:4')).toMatchObject({ is_free: true, rests: false });
   const refused = [
     await parley(['lanes', 'release', 'nonsense'], env()),
