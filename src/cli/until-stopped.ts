@@ -5,7 +5,8 @@ import { releaseMemoryWhenIdle } from '../platform/garbage-collection.ts';
 /** The process exits after this, because the sender of the signal would kill it anyway. */
 const STOP_LIMIT_MS = 10 * SECOND;
 const PARENT_CHECK_MS = SECOND;
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+/** Signals that end a process. */
+export const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Runs until a signal requests a stop, then stops gracefully, within 10 s, also of a start that hangs. A second signal exits at once.

@@ -1,8 +1,11 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { writeOutput } from '../../src/cli/output-file.ts';
+import { eventually } from '../support/gateway.ts';
 
 let directory: string;
 let file: string;
@@ -36,6 +39,27 @@ test('an interrupted export leaves the former file, and no half of the new one',
   }
   expect([await readFile(file, 'utf8'), await readdir(directory)]).toEqual(['old', ['person.json']]);
 });
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  '%s leaves the former file and no half of the new one, and says so',
+  async signal => {
+    await writeFile(file, 'old');
+    const module = new URL('../../src/cli/output-file.ts', import.meta.url).href;
+    const script = `import { writeOutput } from ${JSON.stringify(module)};
+    setInterval(() => undefined, 1_000);
+    await writeOutput(${JSON.stringify(file)}, write => write('half of the ').then(() => new Promise(() => undefined)));`;
+    const child = spawn(process.execPath, ['--input-type=module', '--eval', script], {
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let output = '';
+    child.stderr.setEncoding('utf8').on('data', chunk => (output += chunk));
+    await eventually(async () => expect(await readFile(`${file}.part`, 'utf8')).toBe('half of the '));
+    child.kill(signal);
+    expect((await once(child, 'close'))[1]).toBe(signal);
+    expect([await readFile(file, 'utf8'), await readdir(directory)]).toEqual(['old', ['person.json']]);
+    expect(output).toBe(`Interrupted: ${file} was not written.\n`);
+  },
+);
 
 test('a device is written directly, and a full one is an error that names it, also for the last bytes', async () => {
   await writeOutput('/dev/null', write => write('all'));
