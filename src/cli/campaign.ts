@@ -141,7 +141,7 @@ export function campaignCommand(): Command {
   );
 
   withId('start', 'start a campaign, now or at a time')
-    .option('--at <time>', 'start time in ISO 8601', instant)
+    .option('--at <time>', 'start time: 2h from now, or an ISO 8601 time', instant)
     .option('--follow', 'show the progress in one line until the campaign stops', false)
     .action(async (slug: string, id: number, { at, ...options }: Shown & { readonly at?: string }) => {
       await changeDatabase(loadConfig(), async db =>
