@@ -133,14 +133,15 @@ export async function postpone(db: Db, postponed: readonly (Postponed & { readon
  * statuses could not be stored, or after a take-over.
  */
 export async function extendDoubt(db: Db, lane?: LaneTurn): Promise<void> {
-  const inLane = lane
-    ? sql`tenant_id = ${lane.tenantId} and channel_id = split_part(${lane.key}, ':', 2)::bigint`
-    : sql`true`;
+  if (lane) {
+    await sql`select extend_doubt(${lane.tenantId}::bigint, split_part(${lane.key}, ':', 2)::bigint)`.execute(db);
+    return;
+  }
   await sql`
-    /* cross-tenant: one lane, or all after a time in which no statuses could be stored */
+    /* cross-tenant: after a time in which no statuses could be stored */
     with doubtful as materialized (
       select tenant_id, message_id from outbox
-      where ${inLane} and dispatched_at is not null and next_attempt_at is not null order by position for no key update
+      where dispatched_at is not null and next_attempt_at is not null order by position for no key update
     )
     update outbox o set dispatched_at = clock_timestamp() from doubtful d
     where o.tenant_id = d.tenant_id and o.message_id = d.message_id`.execute(db);
@@ -151,15 +152,7 @@ export async function extendDoubt(db: Db, lane?: LaneTurn): Promise<void> {
  * while it was paused. Lock order as in `lockTurns`. Rows behind others were not tried.
  */
 export async function beginTriesAnew(trx: Db, tenantId: number, channelId: number): Promise<void> {
-  await sql`
-    with tried as materialized (
-      select message_id from outbox
-      where tenant_id = ${tenantId} and channel_id = ${channelId} and next_attempt_at is not null and first_tried_at is not null
-      order by position for no key update
-    )
-    -- By key: joined with the thousands that PostgreSQL may expect, the whole outbox is read.
-    update outbox set first_tried_at = null
-    where tenant_id = ${tenantId} and message_id = any(array(select message_id from tried))`.execute(trx);
+  await sql`select begin_tries_anew(${tenantId}::bigint, ${channelId}::bigint)`.execute(trx);
 }
 
 /** Milliseconds until a message of the lane is due; 0 or less: now; undefined if the lane is empty. */

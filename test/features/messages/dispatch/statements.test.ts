@@ -60,9 +60,9 @@ test('rows of outbox claims match their declared types', async () => {
     id: 'uuid',
     category: 'text',
   });
-  for (const lane of [LANE, undefined])
-    expect(await describeColumns(database.url, db => extendDoubt(db, lane))).toBeUndefined();
-  expect(await describeColumns(database.url, db => beginTriesAnew(db, 1, 1))).toBeUndefined();
+  expect(await describeColumns(database.url, db => extendDoubt(db, LANE))).toEqual({ extend_doubt: 'void' });
+  expect(await describeColumns(database.url, db => extendDoubt(db))).toBeUndefined();
+  expect(await describeColumns(database.url, db => beginTriesAnew(db, 1, 1))).toEqual({ begin_tries_anew: 'void' });
   expect(await describeColumns(database.url, db => findHoldFacts(db, 1, [ID]))).toEqual({
     message_id: 'uuid',
     is_outbox_held: 'boolean',
