@@ -45,11 +45,14 @@ test('requests, lanes, signals and subscriptions recover after all database conn
 });
 
 test('requests in flight while connections are cut succeed or fail with SERVICE_UNAVAILABLE, and never hang', async () => {
+  const ask = async (index: number): Promise<string> => {
+    const { errors } = await gateway.graphql(SEND, { to: `+1415556${String(index).padStart(4, '0')}` });
+    return errors?.[0]?.extensions.code ?? 'OK';
+  };
   const asking = Promise.all(
     Array.from({ length: 200 }, async (_, index) => {
       await new Promise(resolve => setTimeout(resolve, index));
-      const { errors } = await gateway.graphql(SEND, { to: `+1415556${String(index).padStart(4, '0')}` });
-      return errors?.[0]?.extensions.code ?? 'OK';
+      return ask(index);
     }),
   );
   for (let round = 0; round < 4; round += 1) {
@@ -58,5 +61,6 @@ test('requests in flight while connections are cut succeed or fail with SERVICE_
   }
   const codes = new Set(await asking);
   expect([...codes].filter(code => code !== 'OK' && code !== 'SERVICE_UNAVAILABLE')).toEqual([]);
-  expect(codes).toContain('OK');
+  // On a loaded machine the last cut may come when all 200 are in flight.
+  await eventually(async () => expect(await ask(200)).toBe('OK'));
 });
