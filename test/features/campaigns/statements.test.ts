@@ -21,6 +21,7 @@ import {
 import { type RecipientRow, recipientPage } from '../../../src/features/campaigns/recipients/list.ts';
 import {
   type CountedCampaign,
+  countDeleted,
   countOptOuts,
   countReplies,
   countStatuses,
@@ -156,6 +157,7 @@ test('the statements of the reader describe as their row types', async () => {
   } satisfies ColumnsOf<BillableCount>);
   const counted = { tenant_id: 'bigint', campaign_id: 'bigint' } satisfies ColumnsOf<CountedCampaign>;
   expect(await columnsOf(db => countStatuses(db, range, [368]))).toEqual(counted);
+  expect(await columnsOf(db => countDeleted(db, range))).toEqual(counted);
   expect(await columnsOf(db => countReplies(db, range))).toEqual(counted);
   expect(await columnsOf(db => countOptOuts(db, range))).toEqual(counted);
   expect(await columnsOf(db => hasRecentCampaigns(db))).toEqual({ id: 'bigint' });

@@ -79,6 +79,34 @@ export async function countStatuses(
 }
 
 /**
+ * Ends recipients whose contact was deleted while their message waited: it was deleted too, and nothing more is told of it. Recipients
+ * are read by their key, whatever their statistics say.
+ */
+export async function countDeleted(trx: Db, range: LogRange): Promise<CountedCampaign[]> {
+  const { rows } = await sql<CountedCampaign>`
+    /* cross-tenant: the log is read for all tenants at once; each row keeps its own */
+    with hits as materialized (
+      select distinct e.tenant_id, r.campaign_id, r.contact_id
+      from events e
+      join campaigns k on k.tenant_id = e.tenant_id and k.last_message_at > now() - ${RECENT}
+      cross join lateral (
+        select r.campaign_id, r.contact_id from campaign_recipients r
+        where r.tenant_id = k.tenant_id and r.campaign_id = k.id and r.contact_id = (e.payload #>> '{contact,id}')::bigint
+          and r.state = ${state('queued')} offset 0) r
+      where ${isInRange(range)} and e.type = 'contact.deleted'
+    ), moved as (
+      update campaign_recipients r set state = ${state('cancelled')}, due_at = null from hits h
+      where r.tenant_id = h.tenant_id and r.campaign_id = h.campaign_id and r.contact_id = h.contact_id and r.state = ${state('queued')}
+      returning r.tenant_id, r.campaign_id
+    )
+    insert into campaign_progress as p (tenant_id, campaign_id, cancelled)
+    select tenant_id, campaign_id, count(*) from moved group by 1, 2 order by 1, 2
+    on conflict (tenant_id, campaign_id) do update set cancelled = p.cancelled + excluded.cancelled
+    returning p.tenant_id, p.campaign_id`.execute(trx);
+  return rows;
+}
+
+/**
  * The latest campaign message that a person got in the 72 hours before an event `e`, by the event's time. A merge leaves recipients their
  * former ids.
  */

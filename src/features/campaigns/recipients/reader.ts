@@ -1,7 +1,7 @@
 import type { LogReader } from '../../../events/readers.ts';
 import { CAMPAIGNS, laneOf } from '../run/lane.ts';
 import { STOP_CODES } from '../run/protection.ts';
-import { countOptOuts, countReplies, countStatuses, hasRecentCampaigns } from './progress.sql.ts';
+import { countDeleted, countOptOuts, countReplies, countStatuses, hasRecentCampaigns } from './progress.sql.ts';
 
 /** Counts what became of the messages of campaigns, and wakes those that wait for it. */
 export const campaignReader: LogReader = {
@@ -13,6 +13,7 @@ export const campaignReader: LogReader = {
     'message.failed',
     'message.cancelled',
     'message.received',
+    'contact.deleted',
     'contact.opted_out',
     'consent.changed',
   ]),
@@ -21,6 +22,7 @@ export const campaignReader: LogReader = {
   isNeeded: hasRecentCampaigns,
   async consume(trx, range) {
     const moved = await countStatuses(trx, range, Object.keys(STOP_CODES).map(Number));
+    await countDeleted(trx, range);
     await countReplies(trx, range);
     await countOptOuts(trx, range);
     return moved.map(({ tenant_id: tenantId, campaign_id: id }) => ({ queue: CAMPAIGNS, key: laneOf(tenantId, id) }));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { STATE } from '../../../../src/features/campaigns/recipients/recipient.ts';
 import { readBy } from '../../../events/past-events.ts';
 import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
@@ -45,4 +46,34 @@ test('messages are counted for campaigns only while there is a recent one', asyn
   fixture.gateway.statements.length = 0;
   await sendText(of);
   expect(counting()).toEqual([]);
+});
+
+test('a recipient who is deleted while the message waits does not stay queued', async () => {
+  const of = await fixture.sender();
+  const { groupId, ids } = await of.people(2);
+  const id = await of.campaign({ audience: { groupIds: [groupId] } });
+  const { database } = fixture.gateway;
+  const states = async () =>
+    (
+      await database.query<{ state: number }>(
+        'select state from campaign_recipients where tenant_id = $1 and campaign_id = $2 order by contact_id',
+        [of.id, id],
+      )
+    ).map(({ state }) => state);
+  await database.query('update log_origin set outbox_held_at = now()');
+  try {
+    dataOf(await of.mutate('startCampaign', { id }));
+    await eventually(async () => expect(await states()).toEqual([STATE.queued, STATE.queued]));
+    dataOf(await of.mutate('deleteContact', { id: ids[0] }, 'deletedId'));
+    await eventually(async () => expect(await states()).toEqual([STATE.cancelled, STATE.queued]));
+  } finally {
+    await database.query('update log_origin set outbox_held_at = null');
+  }
+  await eventually(async () => expect(await states()).toEqual([STATE.cancelled, STATE.read]));
+  expect(
+    await database.query('select cancelled, read from campaign_progress where tenant_id = $1 and campaign_id = $2', [
+      of.id,
+      id,
+    ]),
+  ).toEqual([{ cancelled: 1, read: 1 }]);
 });
