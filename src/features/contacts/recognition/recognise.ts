@@ -55,7 +55,7 @@ export async function recognise(
     await undoLocks(trx);
     toLock = [...new Set([...toLock, ...missing])];
   }
-  throw new TransactionConflict('The contacts to change were others at each of five attempts.');
+  throw new TransactionConflict(`The contacts to change were others at each of ${MAX_ATTEMPTS} attempts.`);
 }
 
 interface Plan {
