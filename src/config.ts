@@ -158,7 +158,8 @@ const addressRanges = z.string().transform((text, context) => {
 
 const postgresUrl = z.url({
   protocol: /^postgres(ql)?$/,
-  error: 'must look like postgres://user:password@host:5432/database',
+  hostname: /^[^,]*$/, // Of several, pg makes the name of one.
+  error: 'must look like postgres://user:password@host:5432/database, with one host',
 });
 
 const publicUrl = z

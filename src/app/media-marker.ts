@@ -97,7 +97,7 @@ export async function claimMedia(
   if (!mark.isMarked) await markMedia(write, kind);
 }
 
-/** Reads of a marker that another process is writing. */
+/** How often a marker that another process is writing is read, once a second. */
 const ATTEMPTS = 5;
 
 async function claim(media: Media, mark: MediaMark): Promise<Exclude<MediaOwner, 'new'>> {
@@ -128,7 +128,7 @@ const unusable = (media: Media, error: FileStoreError): UserError =>
 export const BUCKET_ADVICE =
   'Check the PARLEY_MEDIA_S3_… variables, that the bucket exists, and that the credentials may list, read, write and delete in it (docs/media.md).';
 
-/** Makes a store that of this deployment, whatever its marker was. @throws UserError */
+/** Marks a file store as that of this deployment, whatever its marker was. @throws UserError */
 export async function adoptMedia(media: Media, { write }: Pick<Database, 'write'>): Promise<void> {
   const kind = kindOf(media);
   const mark = await readMediaMark(write, kind);

@@ -11,9 +11,10 @@ import { isUnavailable } from '../database/unavailable.ts';
 import { createEventBus } from '../events/bus.ts';
 import { createHorizon, openWriterOf } from '../events/horizon.ts';
 import { adoptLog, watchOrigin } from '../events/origin.ts';
+import { readReaderStatus } from '../events/set-aside.sql.ts';
 import { getTotals } from '../features/messages/content/media/keeping/kept.sql.ts';
 import { restartStatusWait } from '../features/messages/housekeeping.ts';
-import { readPriceTable } from '../features/messages/pricing/price-table.ts';
+import { configuredPrices } from '../features/messages/pricing/price-table.ts';
 import { createTokenVerifier } from '../features/tenancy/tokens/verifier.ts';
 import { createLanes } from '../lanes/runtime.ts';
 import { createCloudApiNetwork } from '../network/cloud-api/client.ts';
@@ -22,7 +23,7 @@ import { type Clock, SECOND, systemClock } from '../platform/clock.ts';
 import { KeyedBatches } from '../platform/keyed-batches.ts';
 import { KeyedSemaphore } from '../platform/keyed-semaphore.ts';
 import type { Log } from '../platform/log.ts';
-import { createMetrics, observeHorizon, observeMedia, observeRedis } from '../platform/metrics.ts';
+import { createMetrics, observeHorizon, observeMedia, observeReaders, observeRedis } from '../platform/metrics.ts';
 import { createPublicHttp } from '../platform/public-http.ts';
 import { createMemoryRateLimits } from '../platform/rate-limits.ts';
 import { createRedisRateLimits } from '../platform/redis/rate-limits.ts';
@@ -127,6 +128,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
     const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs: config.lanes.leaseMs });
     const horizon = createHorizon(db.read, log);
     observeMedia(metrics.registry, () => getTotals(db.read));
+    observeReaders(metrics.registry, () => readReaderStatus(db.read));
     observeHorizon(metrics.registry, () => openWriterOf(horizon));
     const bus = createEventBus(db, horizon, signals, metrics, log);
     const tokens = createTokenVerifier(db, signals, clock, log);
@@ -143,7 +145,7 @@ export async function serve(options: ServeOptions): Promise<Gateway> {
       network,
       publicHttp,
       files,
-      prices: config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile),
+      prices: await configuredPrices(config),
       limits: redis ? createRedisRateLimits(redis, config.redis.prefix) : createMemoryRateLimits(),
       sendBatches: { reads: new KeyedBatches(SEND_BATCHES.reads), writes: new KeyedBatches(SEND_BATCHES.writes) },
       sendSemaphore: new KeyedSemaphore({

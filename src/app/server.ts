@@ -4,9 +4,7 @@ import Fastify, { type ConnectionError, type FastifyInstance, type FastifyReply,
 import type { GraphQLSchema } from 'graphql';
 import { CodedError, ERROR_STATUS } from '../core/errors.ts';
 import { callerOf, type Principal } from '../core/principal.ts';
-import { isVerifyToken } from '../features/channels/webhook-owners.ts';
 import { openExport } from '../features/contacts/exports/open.ts';
-import { createWebhookReceiver } from '../features/inbox/receive.ts';
 import { receiveFile } from '../features/messages/content/media/receive-file.ts';
 import { isUsedKey, rememberAnswer } from '../features/tenancy/idempotency/keys.ts';
 import { isTenant } from '../features/tenancy/tenants/find.ts';
@@ -22,6 +20,7 @@ import { registerDashboard } from '../http/dashboard.ts';
 import { registerHealth } from '../http/health.ts';
 import { integrationRoutes } from '../http/integration-routes.ts';
 import { mediaRoutes } from '../http/media-routes.ts';
+import { networkRoutes } from '../http/network-routes.ts';
 import { limitBodyTime, parseJsonBody, UPLOAD_TIMEOUT_MS } from '../http/request-body.ts';
 import { asCoded } from '../http/request-errors.ts';
 import { signedRoutes } from '../http/signed-routes.ts';
@@ -44,8 +43,6 @@ export type AddRoutes = (
   authenticate: (request: FastifyRequest, reply: FastifyReply) => Promise<{ readonly principal: Principal }>,
 ) => Promise<void>;
 
-/** The network sends up to 3 MB and 1,000 updates in one request (cloud-api §9). */
-const WEBHOOK_BODY_LIMIT = 4 * 1024 * 1024;
 const KEEP_ALIVE_TIMEOUT_MS = 65 * SECOND;
 /** Time for requests in progress to finish at shutdown; their connections are then closed. */
 const CLOSE_TIMEOUT_MS = 3 * SECOND;
@@ -117,7 +114,7 @@ async function registerApis(
   kernel: Kernel,
   addRoutes: AddRoutes | undefined,
 ): Promise<Sockets> {
-  await app.register(webhookRoutes(resources), { prefix: '/network/cloud-api' });
+  await app.register(networkRoutes(resources), { prefix: '/network/cloud-api' });
   await app.register(integrationRoutes(resources), { prefix: '/integrations' });
   const authenticateCall = async (request: FastifyRequest, reply: FastifyReply) => {
     const { principal, quotas, refused } = await authenticateRequest(resources, request);
@@ -291,35 +288,4 @@ function answerMalformed(error: ConnectionError, socket: Socket, { config, log, 
   const head = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   log.info({ requestId, status, code: error.code }, 'malformed request');
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${text}`);
-}
-
-/** Registers the inbound webhooks of the network. Bodies stay raw: the signature covers their bytes. */
-function webhookRoutes(resources: Resources) {
-  return async (app: FastifyInstance): Promise<void> => {
-    const receiver = createWebhookReceiver(resources);
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser<Buffer>(
-      '*',
-      { parseAs: 'buffer', bodyLimit: WEBHOOK_BODY_LIMIT },
-      (_request, body, done) => done(null, body),
-    );
-
-    app.get<{ Querystring: Record<string, unknown> }>('/webhook', async (request, reply) => {
-      const { 'hub.mode': mode, 'hub.verify_token': token, 'hub.challenge': challenge } = request.query;
-      const isAsked = mode === 'subscribe' && typeof challenge === 'string' && challenge !== '';
-      if (isAsked && typeof token === 'string' && (await isVerifyToken(resources, token)))
-        return reply.type('text/plain').send(challenge);
-      return reply.code(403).send({ error: 'forbidden' });
-    });
-
-    app.post<{ Body: Buffer | undefined }>('/webhook', { bodyLimit: WEBHOOK_BODY_LIMIT }, async (request, reply) => {
-      const header = request.headers['x-hub-signature-256'];
-      const receipt = await receiver.receive(
-        request.body ?? Buffer.alloc(0),
-        typeof header === 'string' ? header : undefined,
-      );
-      if (receipt === 'stored') return reply.send({ status: 'stored' });
-      return reply.code(403).send({ error: receipt });
-    });
-  };
 }

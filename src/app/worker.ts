@@ -2,13 +2,12 @@ import { requireClockNotAhead } from '../database/clock-ahead.ts';
 import { unlessHeld } from '../database/outbox-hold.sql.ts';
 import { ensurePartitions } from '../database/partitions.sql.ts';
 import { analyzeGrown } from '../database/table-statistics.sql.ts';
-import { type LogReader, startReaders } from '../events/readers.ts';
+import { startReaders } from '../events/readers.ts';
 import { deleteOldEvents } from '../events/retention.ts';
-import { BOTS, cleanBotReplies, createBotReader } from '../features/bots/housekeeping.ts';
+import { BOTS, cleanBotReplies } from '../features/bots/housekeeping.ts';
 import { answerWaiting } from '../features/bots/reply/answer.ts';
 import { dueBotLanes } from '../features/bots/reply/replies.sql.ts';
 import { cleanLists } from '../features/campaigns/housekeeping.ts';
-import { campaignReader } from '../features/campaigns/recipients/reader.ts';
 import { runCampaigns } from '../features/campaigns/run/drain.ts';
 import { CAMPAIGNS } from '../features/campaigns/run/lane.ts';
 import { dueCampaignLanes } from '../features/campaigns/run/run-store.ts';
@@ -39,6 +38,8 @@ import { inDoubtMs } from '../features/messages/dispatch/dispatch.ts';
 import { drain } from '../features/messages/dispatch/drain.ts';
 import { OUTBOX } from '../features/messages/dispatch/lane.ts';
 import { dueOutboxLanes } from '../features/messages/dispatch/outbox.sql.ts';
+import { restoreSent } from '../features/messages/dispatch/restore-sent.ts';
+import { SentMemory } from '../features/messages/dispatch/sent-memory.ts';
 import {
   applyMessageRetention,
   deleteEmptyStatistics,
@@ -57,32 +58,37 @@ import { cleanSessions } from '../features/tenancy/sessions/housekeeping.ts';
 import { deliver } from '../features/webhooks/delivery/drain.ts';
 import { SHARDS, WEBHOOKS } from '../features/webhooks/delivery/lane.ts';
 import { dueShardLanes } from '../features/webhooks/delivery/queue.sql.ts';
-import { cleanDeliveryLog, webhookReader } from '../features/webhooks/housekeeping.ts';
+import { cleanDeliveryLog } from '../features/webhooks/housekeeping.ts';
 import type { Queue } from '../lanes/lane.ts';
 import type { Lanes } from '../lanes/runtime.ts';
 import { deleteOldLanes } from '../lanes/store/lanes.sql.ts';
 import { HOUR, MINUTE, SECOND } from '../platform/clock.ts';
 import type { Resources } from '../schema/context.ts';
 import type { QueueName } from './lanes/backlogs.ts';
+import { createReaders } from './log-readers.ts';
 
 /** A queue whose depth operators and accounts can see. */
 type ShownQueue = Queue & { readonly name: QueueName };
 
 /** The queues that a worker drains. */
-function queuesOf(resources: Resources): ShownQueue[] {
+function queuesOf(resources: Resources, lanes: Lanes, sent: SentMemory): ShownQueue[] {
   const slots = resources.config.lanes.concurrency;
   const perTenant = { isPerTenant: true, slots };
   return [
     {
-      ...{ name: OUTBOX, isPerTenant: true, slots: resources.config.lanes.channels },
-      drain: drain(resources),
+      name: OUTBOX,
+      isPerTenant: true,
+      slots: resources.config.lanes.channels,
+      drain: drain(resources, lanes, sent),
       // Empty while the outbox of a restored database waits for its operator.
       dueLanes: unlessHeld(dueOutboxLanes(inDoubtMs(resources.config))),
     },
     { name: INBOX, ...perTenant, drain: processInbox(resources), dueLanes: dueInboxLanes },
     {
-      ...{ name: INTEGRATIONS, ...perTenant, dueLanes: dueIntegrationLanes },
+      name: INTEGRATIONS,
+      ...perTenant,
       drain: lane => processDeliveries(resources, lane),
+      dueLanes: dueIntegrationLanes,
     },
     {
       name: EXPORTS,
@@ -96,18 +102,17 @@ function queuesOf(resources: Resources): ShownQueue[] {
     // Empty while the outbox of a restored database waits for its operator.
     { name: CAMPAIGNS, ...perTenant, drain: runCampaigns(resources), dueLanes: unlessHeld(dueCampaignLanes) },
     {
-      ...{ name: TEMPLATE_SYNCS, isPerTenant: true, dueLanes: dueSyncLanes },
+      name: TEMPLATE_SYNCS,
+      isPerTenant: true,
       slots: 2,
       drain: lane => syncDue(resources, lane),
+      dueLanes: dueSyncLanes,
     },
     { name: CONVERSATION_JOBS, ...perTenant, drain: lane => runJobs(resources, lane), dueLanes: dueJobLanes },
     // A shard delivers to any number of endpoints concurrently, so there is a slot for each shard.
     { name: WEBHOOKS, isPerTenant: false, slots: SHARDS, drain: deliver(resources), dueLanes: dueShardLanes },
   ];
 }
-
-/** Permanent readers of the event log; each runs in one process at a time. */
-const createReaders = (): readonly LogReader[] => [createBotReader(), campaignReader, webhookReader];
 
 /** Tables partitioned by month. */
 const PARTITIONED = [
@@ -184,8 +189,13 @@ const CHORE_SPACING_MS = 50;
 
 /** Starts lanes, log readers and chores in this process. @returns a function that stops chores and readers; lanes stop with `lanes.stop` */
 export async function startWorker(resources: Resources, lanes: Lanes): Promise<() => Promise<void>> {
+  const sent = new SentMemory();
+  const stopping = new AbortController();
   await restartStatusWait(resources);
-  await lanes.start(queuesOf(resources), () => restartStatusWait(resources));
+  await lanes.start(queuesOf(resources, lanes, sent), async timeline => {
+    await restoreSent(resources, sent, timeline, stopping.signal);
+    await restartStatusWait(resources);
+  });
   const readers = await startReaders(resources, createReaders());
   const stops = CHORES.map(({ name, everyMs, run }, place) =>
     every(
@@ -198,6 +208,7 @@ export async function startWorker(resources: Resources, lanes: Lanes): Promise<(
   );
   stops.push(every(resources, 'readers', READER_POLL_MS, async () => readers.wake()));
   return async () => {
+    stopping.abort();
     for (const stop of stops) stop();
     await readers.stop();
   };

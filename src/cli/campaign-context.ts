@@ -1,7 +1,7 @@
 import { loadConfig } from '../config.ts';
 import type { Scope } from '../core/scopes.ts';
 import type { Database } from '../database/database.ts';
-import { readPriceTable } from '../features/messages/pricing/price-table.ts';
+import { configuredPrices } from '../features/messages/pricing/price-table.ts';
 import { actFor } from '../features/tenancy/tenants/act.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { systemClock } from '../platform/clock.ts';
@@ -9,6 +9,7 @@ import type { SecretBox } from '../platform/crypto.ts';
 import { createLog } from '../platform/log.ts';
 import { UserError } from '../platform/user-error.ts';
 import type { Context, Resources } from '../schema/context.ts';
+import { POLLED } from './database.ts';
 
 /**
  * Creates the context that functions of campaigns need, without network and lanes: a worker's sweep finds a started campaign within a
@@ -27,9 +28,8 @@ export async function contextOf(
     secrets,
     clock: systemClock,
     log: createLog('silent'),
-    prices: config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile),
-    lanes: { wake: () => undefined },
-    signals: { send: () => undefined },
+    prices: await configuredPrices(config),
+    ...POLLED,
     bus: { position: { xid: 0n, seq: 0 } },
   } as unknown as Resources;
   const { tenant_id: tenantId } = await requireTenant(db.read, slug);

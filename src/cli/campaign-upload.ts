@@ -12,7 +12,8 @@ import type { Context } from '../schema/context.ts';
 import { contextOf } from './campaign-context.ts';
 import { openCsv } from './csv-file.ts';
 import { changeDatabase, secretBoxOf } from './database.ts';
-import { print } from './print.ts';
+import { interruptible } from './interrupted.ts';
+import { print, printFirst } from './print.ts';
 import { createProgress } from './progress.ts';
 
 interface Options {
@@ -128,15 +129,17 @@ async function run(slug: string, file: string, { name, map, dryRun, json }: Opti
   const { counts, errors, samples } = await changeDatabase(loadConfig(), async db => {
     const secrets = await secretBoxOf(loadConfig(), db);
     const context = await contextOf(db, slug, { secrets, scopes: ['campaigns:write', 'contacts:write'] });
-    return dryRun
-      ? check(context, parts, mapping)
-      : store(context, parts, mapping, name ?? basename(file, extname(file)));
+    if (dryRun) return check(context, parts, mapping);
+    return interruptible(
+      () =>
+        'no list was made, unless it was just complete. Some of its numbers may have become contacts. Upload the file again.',
+      () => store(context, parts, mapping, name ?? basename(file, extname(file))),
+    );
   });
   const rows = errors.map(({ row_number: row, message }) => ({ row, message }));
   if (json) print([{ ...counts, errors_by_row: rows, ...(dryRun && { samples }) }], true);
   else {
-    if (rows.length > 0) print(rows.slice(0, SHOWN_ERRORS), false);
-    if (rows.length > SHOWN_ERRORS) process.stdout.write(`… and ${rows.length - SHOWN_ERRORS} more: see --json.\n`);
+    printFirst(rows, SHOWN_ERRORS);
     if (samples.length > 0) print([...samples], false);
     print([counts], false);
   }

@@ -6,11 +6,11 @@ import type { Database } from '../database/database.ts';
 import type { CampaignRow } from '../features/campaigns/campaign.ts';
 import { campaignPage } from '../features/campaigns/list.ts';
 import { previewCampaign } from '../features/campaigns/preview/preview.ts';
-import { costsOf, type Progress } from '../features/campaigns/recipients/progress.ts';
-import { getProgress } from '../features/campaigns/recipients/store.ts';
+import type { Progress } from '../features/campaigns/recipients/progress.ts';
+import { getCosts, getProgress } from '../features/campaigns/recipients/store.ts';
 import { cancelCampaign, pauseCampaign, resumeCampaign, startCampaign } from '../features/campaigns/run/act.ts';
 import { getCampaigns } from '../features/campaigns/store.ts';
-import { readPriceTable } from '../features/messages/pricing/price-table.ts';
+import { configuredPrices } from '../features/messages/pricing/price-table.ts';
 import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import { SECOND } from '../platform/clock.ts';
@@ -90,9 +90,9 @@ async function show(slug: string, id: number, { json, follow: isFollowed = false
     const { tenant_id: tenantId } = await requireTenant(db.read, slug);
     if (isFollowed) await follow(db, tenantId, id);
     const { row, progress } = await findOne(db, tenantId, id);
-    const config = loadConfig();
-    const prices = config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile);
-    const cost = costsOf(prices, progress?.costs ?? []).map(({ amount, currency }) => `${amount} ${currency}`);
+    const prices = await configuredPrices(loadConfig());
+    const [costs = []] = await getCosts(db.write, tenantId, [id], prices);
+    const cost = costs.map(({ amount, currency }) => `${amount} ${currency}`);
     print([{ ...shown(row, progress), cost: cost.join(', ') }], json);
   });
 }

@@ -1,29 +1,41 @@
 import { type Argument, type Command, InvalidArgumentError, type Option } from 'commander';
 
 /**
+ * An invalid value that the command refuses too, together with faults that only the database shows. It is reported here only beside others,
+ * with which the command does not run.
+ */
+export class RefusedByCommand extends InvalidArgumentError {}
+
+interface Fault {
+  readonly line: string;
+  readonly isRefusedByCommand: boolean;
+}
+
+/**
  * Reports all faults of a command line at once, whereas commander stops at the first. Invalid values are collected until commander's
  * other checks are done, which run before the action.
  */
 export function collectFaults(program: Command): void {
-  const faults: string[] = [];
+  const faults: Fault[] = [];
   program.hook('preAction', (_program, command) => {
+    if (faults.every(({ isRefusedByCommand }) => isRefusedByCommand)) return;
     const last = faults.pop();
-    if (last !== undefined) command.error(last, { code: 'commander.invalidArgument' });
+    if (last !== undefined) command.error(last.line, { code: 'commander.invalidArgument' });
   });
   collectBelow(program, faults);
 }
 
-function collectBelow(command: Command, faults: string[]): void {
+function collectBelow(command: Command, faults: Fault[]): void {
   for (const option of command.options) collectInvalid(option, `option '${option.flags}'`, faults);
   for (const argument of command.registeredArguments) collectInvalid(argument, `argument '${argument.name()}'`, faults);
   command.configureOutput({
     outputError: (text, write) =>
-      write([...faults.splice(0).map(line => `${line}\n`), withAllParts(command, text)].join('')),
+      write([...faults.splice(0).map(({ line }) => `${line}\n`), withAllParts(command, text)].join('')),
   });
   for (const subcommand of command.commands) collectBelow(subcommand, faults);
 }
 
-function collectInvalid(target: Option | Argument, name: string, faults: string[]): void {
+function collectInvalid(target: Option | Argument, name: string, faults: Fault[]): void {
   const parse = target.parseArg;
   if (!parse) return;
   target.parseArg = <T>(value: string, previous: T): T => {
@@ -31,8 +43,9 @@ function collectInvalid(target: Option | Argument, name: string, faults: string[
       return parse.call(target, value, previous) as T;
     } catch (error) {
       if (!(error instanceof InvalidArgumentError)) throw error;
-      faults.push(`error: ${name} has the invalid value '${value}'. ${error.message}`);
-      return previous;
+      const isRefusedByCommand = error instanceof RefusedByCommand;
+      faults.push({ line: `error: ${name} has the invalid value '${value}'. ${error.message}`, isRefusedByCommand });
+      return isRefusedByCommand ? (value as T) : previous;
     }
   };
 }

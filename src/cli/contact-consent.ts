@@ -8,7 +8,8 @@ import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
 import { openCsv } from './csv-file.ts';
 import { changeDatabase } from './database.ts';
-import { print } from './print.ts';
+import { interruptible } from './interrupted.ts';
+import { print, printFirst } from './print.ts';
 import { createProgress } from './progress.ts';
 
 interface Options {
@@ -37,23 +38,23 @@ async function run(slug: string, file: string, { dryRun, skipFaulty, json }: Opt
     const isWritten = !dryRun && (faults.length === 0 || skipFaulty);
     if (!isWritten) return { imported, importable, faulty, faults };
     const progress = createProgress('Importing', { total: importable });
-    try {
+    const leave = (): string =>
+      `${imported} of ${importable} entries were imported. Import the file again: those are not stored twice.`;
+    const write = async (): Promise<void> => {
       // Entries that are stored already are not stored again: an interrupted import can be repeated.
       for await (const { entries } of parts()) {
         await db.transaction(trx => recordConsent(trx, tenantId, entries));
         imported += entries.length;
         progress.add(entries.length);
       }
-    } finally {
-      progress.end();
-    }
+    };
+    await interruptible(leave, write).finally(progress.end);
     return { imported, importable, faulty, faults };
   });
   const { faults, ...counts } = result;
   if (json) print([result], true);
   else {
-    if (faults.length > 0) print(faults.slice(0, SHOWN_FAULTS), false);
-    if (faults.length > SHOWN_FAULTS) process.stdout.write(`… and ${faults.length - SHOWN_FAULTS} more: see --json.\n`);
+    printFirst(faults, SHOWN_FAULTS);
     print([counts], false);
   }
   if (faults.length > 0 && !skipFaulty && !dryRun)

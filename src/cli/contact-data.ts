@@ -13,7 +13,8 @@ import { systemClock } from '../platform/clock.ts';
 import { createLog } from '../platform/log.ts';
 import { parsePhone } from '../platform/phone.ts';
 import { UserError } from '../platform/user-error.ts';
-import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
+import { changeDatabase, POLLED, secretBoxOf, withDatabase } from './database.ts';
+import { interruptible } from './interrupted.ts';
 import { writeOutput } from './output-file.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
@@ -55,6 +56,7 @@ PARLEY_MEDIA_DIR or PARLEY_MEDIA_S3_BUCKET names. The export is recorded in the 
         const progress = createProgress('Exporting');
         const exported = await writeOutput(out, write =>
           exportContact({ db, clock: systemClock, files }, tenantId, id, COMMAND_LINE, async piece => {
+            // `exportContact` indents each row by four spaces on a line of its own.
             progress.add(piece.split('\n    {').length - 1);
             await write(piece);
           }),
@@ -98,10 +100,14 @@ docs/privacy.md lists what is kept and why. A running gateway completes an inter
           secrets,
           clock: systemClock,
           log: createLog('silent'),
-          signals: { send: () => undefined },
+          ...POLLED,
         };
         const request = { contactIds: [id], reason, author: COMMAND_LINE };
-        const { receipts } = await eraseContacts(resources, tenantId, request, rows => progress.add(rows));
+        const { receipts } = await interruptible(
+          () =>
+            'a running gateway completes the erasure within minutes, if it had begun: the contact is then gone already.',
+          () => eraseContacts(resources, tenantId, request, rows => progress.add(rows)),
+        );
         progress.end();
         const [receipt] = receipts;
         if (!receipt) throw new UserError(`The contact ${idOrPhone} was just erased by another process.`);

@@ -4,7 +4,7 @@ import type { Db } from '../database/database.ts';
 import { getCampaigns } from '../features/campaigns/store.ts';
 import { getChannels } from '../features/channels/store.ts';
 import { csvLine } from '../features/contacts/exports/csv.ts';
-import { readPriceTable } from '../features/messages/pricing/price-table.ts';
+import { configuredPrices } from '../features/messages/pricing/price-table.ts';
 import { DIMENSIONS, type Dimension, type DimensionValues } from '../features/messages/statistics/dimensions.ts';
 import { countStatistics, type Point } from '../features/messages/statistics/statistics.ts';
 import { getTemplates } from '../features/templates/store.ts';
@@ -112,7 +112,7 @@ messages without a price in it (unpriced), there are none.`,
     )
     .action(async (slug: string, { since, until, interval, by, timeZone, csv, json }: Options) => {
       const config = loadConfig();
-      const prices = config.pricesFile === undefined ? undefined : await readPriceTable(config.pricesFile);
+      const prices = await configuredPrices(config);
       const nowMs = systemClock.now();
       const { series, names } = await withDatabase(config, async db => {
         const tenant = await requireTenant(db.read, slug);

@@ -5,8 +5,8 @@ import { encodingOf } from '../platform/csv-format.ts';
 import { UserError } from '../platform/user-error.ts';
 
 /**
- * The rows of a CSV file in UTF-8, or in UTF-16 with a byte order mark, as spreadsheets write "Unicode text", a few at a time. What is no
- * file, as a pipe, is kept in memory.
+ * The rows of a CSV file in UTF-8, or in UTF-16 with a byte order mark, as spreadsheets write "Unicode text", a few at a time. A pipe
+ * is read once and kept in memory.
  * @returns a function that reads them from the first one, and throws UserError where the file has another encoding, which would garble
  *   names, or is not CSV
  * @throws UserError if it cannot be read
@@ -43,7 +43,7 @@ async function* decoded(bytes: Bytes, file: string): AsyncGenerator<string> {
     }
     if (decoder) yield decoder.decode();
   } catch (error) {
-    // The decoder's; those of files are others.
+    // The decoder throws TypeError, and reading the file other errors.
     if (!(error instanceof TypeError)) throw unreadable(file, error as Error);
     throw new UserError(`${file} is not a text in UTF-8. In a spreadsheet, save it as "CSV UTF-8".`, { cause: error });
   }

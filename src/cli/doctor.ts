@@ -6,6 +6,7 @@ import { readMediaMark } from '../database/deployment.ts';
 import { pendingMigrations } from '../database/migrations.ts';
 import { createWriteProbe } from '../database/readiness.ts';
 import { requireOriginalLog } from '../events/origin.ts';
+import { readReaderStatus } from '../events/set-aside.sql.ts';
 import { credentialsOf } from '../features/channels/credentials.ts';
 import { listChannels } from '../features/channels/store.ts';
 import { listAccounts } from '../features/tenancy/account/account.sql.ts';
@@ -71,7 +72,7 @@ async function examine(config: Config, { network: callsNetwork, verifyToken }: O
     }
     findings.push(ok('migrations', 'up to date'));
     findings.push(await examineWrites(db), await examineOrigin(db), await examinePartitions(db));
-    findings.push(await examineMedia(config, db));
+    findings.push(await examineReaders(db), await examineMedia(config, db));
     findings.push(...(await examineKeyAndChannels(config, db, callsNetwork, dev?.emulatorUrl)));
   });
   // Checks without a database run even if the database is unavailable.
@@ -137,6 +138,28 @@ async function examineOrigin(db: Database): Promise<Finding> {
     if (!(error instanceof UserError)) throw error;
     return failed('event log', error.message, 'Run `parley restore-log`.');
   }
+}
+
+/** Readers are woken every 10 seconds at the latest. */
+const MAX_READER_LAG_SECONDS = 60;
+
+async function examineReaders(db: Database): Promise<Finding> {
+  const readers = await readReaderStatus(db.read);
+  const setAside = readers.filter(({ set_aside: count }) => count > 0);
+  const late = readers.filter(({ lag_seconds: lag }) => lag > MAX_READER_LAG_SECONDS);
+  if (setAside.length > 0)
+    return failed(
+      'log readers',
+      setAside.map(({ name, set_aside: count }) => `events that ${name} could not consume: ${count}`).join('; '),
+      'See `parley readers`; fix the cause, then run `parley readers retry`.',
+    );
+  return late.length > 0
+    ? warning(
+        'log readers',
+        late.map(({ name, lag_seconds: lag }) => `${name} is ${Math.round(lag)} s behind`).join('; '),
+        'Start a worker. If one runs, its log says why a reader of the event log failed.',
+      )
+    : ok('log readers', 'have consumed the event log');
 }
 
 async function examineMedia({ media }: Config, { write }: Database): Promise<Finding> {

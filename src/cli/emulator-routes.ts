@@ -5,6 +5,7 @@ import type { Db } from '../database/database.ts';
 import { append } from '../events/append.ts';
 import { PUBLIC_CONVERSATION } from '../features/conversations/columns.ts';
 import type { PublicConversation } from '../features/conversations/conversation.ts';
+import { keepRawBodies } from '../http/request-body.ts';
 import { parseJson } from '../platform/json.ts';
 
 /** Enough for a picture of 16 MB in base64. */
@@ -18,10 +19,7 @@ export const emulatorRoutes =
   (emulatorUrl: string): AddRoutes =>
   async (app, { db, signals }, authenticate) => {
     await app.register(async routes => {
-      routes.removeAllContentTypeParsers();
-      routes.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT }, (_request, body, done) =>
-        done(null, body),
-      );
+      keepRawBodies(routes, BODY_LIMIT);
       const pass = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
         const { principal } = await authenticate(request, reply);
         const { method, url, body } = request;

@@ -6,6 +6,7 @@ import { setRoleSettings } from '../database/session-settings.ts';
 import { type ScopeFinding, takeScopeFindings } from '../features/tenancy/tokens/tokens.sql.ts';
 import { createLog } from '../platform/log.ts';
 import { withDatabase } from './database.ts';
+import { interruptible } from './interrupted.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
 
@@ -50,7 +51,11 @@ export function migrateCommand(): Command {
           await pendingMigrations(db.read);
           return;
         }
-        const applied = await migrateDatabase(url, config);
+        const applied = await interruptible(
+          () =>
+            'the migrations are one transaction, so that nothing has changed unless it was just complete. Run `parley migrate` again.',
+          () => migrateDatabase(url, config),
+        );
         const findings = await takeScopeFindings(db.write);
         if (json) return print([{ applied, scope_findings: findings }], true);
         if (verbose) for (const name of applied) process.stdout.write(`${name}\n`);

@@ -47,7 +47,7 @@ function releaseCommand(): Command {
     .option(
       '--cancel-before <time>',
       'cancel messages queued before this time and not scheduled for later, such as 2027-01-31T09:30:00Z',
-      instant,
+      timeWithZone,
     )
     .option('--json', 'print JSON', false)
     .addHelpText(
@@ -80,7 +80,8 @@ async function stopBefore(db: Database, before: Date) {
   return { messages, campaigns: await stopRestored(db, before) };
 }
 
-function instant(text: string): Date {
+/** Unlike `instant` of option-values.ts, not relative to now: the time of a backup. */
+function timeWithZone(text: string): Date {
   const time = new Date(text);
   if (!/^\d{4}-\d\d-\d\dT.*(Z|[+-]\d\d:?\d\d)$/.test(text) || Number.isNaN(time.getTime()))
     throw new InvalidArgumentError('Must be a time with its zone, such as 2027-01-31T09:30:00Z.');

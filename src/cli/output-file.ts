@@ -2,7 +2,7 @@ import { createWriteStream, rmSync, type WriteStream } from 'node:fs';
 import { realpath, rename, rm, stat } from 'node:fs/promises';
 import type { WritePiece } from '../platform/files/written-stream.ts';
 import { UserError } from '../platform/user-error.ts';
-import { SIGNALS } from './until-stopped.ts';
+import { interruptible } from './interrupted.ts';
 
 /**
  * Writes a file that only its owner may read, and that is complete: it is written beside its place (`.part`) and replaces a former
@@ -18,34 +18,23 @@ export async function writeOutput<T>(out: string, run: (write: WritePiece) => Pr
   // A part that an interrupted command left may have other permissions.
   await rm(part, { force: true });
   const stream = createWriteStream(part, { flags: 'wx', mode: 0o600 });
-  const keepOnSignal = removeOnSignal(part, out);
-  try {
-    const result = await writeTo(stream, out, run);
-    await rename(part, file);
-    return result;
-  } catch (error) {
-    // It opens the file in its own time: removed before that, the part would come back.
-    await closed(stream);
-    await rm(part, { force: true });
-    throw error;
-  } finally {
-    keepOnSignal();
-  }
-}
-
-/** A signal would end the process and leave the part, which holds the data of persons. @returns a function that undoes this */
-function removeOnSignal(part: string, out: string): () => void {
-  const undo = (): void => {
-    for (const signal of SIGNALS) process.off(signal, remove);
-  };
-  const remove = (signal: NodeJS.Signals): void => {
+  // A signal would end the process and leave the part, which holds the data of persons.
+  const leave = (): string => {
     rmSync(part, { force: true });
-    process.stderr.write(`Interrupted: ${out} was not written.\n`);
-    undo();
-    process.kill(process.pid, signal);
+    return `${out} was not written.`;
   };
-  for (const signal of SIGNALS) process.on(signal, remove);
-  return undo;
+  return interruptible(leave, async () => {
+    try {
+      const result = await writeTo(stream, out, run);
+      await rename(part, file);
+      return result;
+    } catch (error) {
+      // The stream opens the file asynchronously: removed before that, the part would reappear.
+      await closed(stream);
+      await rm(part, { force: true });
+      throw error;
+    }
+  });
 }
 
 const closed = (stream: WriteStream): Promise<void> =>

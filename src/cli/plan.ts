@@ -1,8 +1,8 @@
-import { Command } from 'commander';
+import { Command, InvalidArgumentError } from 'commander';
 import { loadConfig } from '../config.ts';
 import { FEATURES, type Feature } from '../core/plan-features.ts';
 import type { Db } from '../database/database.ts';
-import { changePlan, createPlan, type PlanChange } from '../features/tenancy/tenants/plans.ts';
+import { changePlan, createPlan, type PlanChange, planNameFault } from '../features/tenancy/tenants/plans.ts';
 import { listPlans, type PlanRow } from '../features/tenancy/tenants/store.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, withDatabase } from './database.ts';
@@ -47,6 +47,12 @@ async function write(options: Options, work: (trx: Db, change: PlanChange) => Pr
   print([shown(plan)], options.json);
 }
 
+function planName(text: string): string {
+  const fault = planNameFault(text);
+  if (fault !== undefined) throw new InvalidArgumentError(fault);
+  return text;
+}
+
 /** Adds the limits of a plan as options. */
 const withLimits = (command: Command): Command =>
   command
@@ -61,7 +67,9 @@ const withLimits = (command: Command): Command =>
 export function planCommand(): Command {
   const command = new Command('plan').description('create, edit and list plans: limits and features of tenants');
 
-  withLimits(command.command('create <name>'))
+  withLimits(
+    command.command('create').argument('<name>', 'lower-case letters, digits, hyphens and underscores', planName),
+  )
     .description('create a plan (default: unlimited, 600 calls a minute, all features)')
     .action((name: string, options: Options) => write(options, (trx, change) => createPlan(trx, name, change)));
 

@@ -22,6 +22,13 @@ export function print(rows: readonly object[], json: boolean, terminal: Terminal
   terminal.write(fits ? table(names, widths, cells, terminal) : records(names, cells, terminal));
 }
 
+/** Prints the first rows as a table, and the number of those that only --json prints. Prints nothing without rows. */
+export function printFirst(rows: readonly object[], count: number): void {
+  if (rows.length === 0) return;
+  print(rows.slice(0, count), false);
+  if (rows.length > count) printLine(`… and ${rows.length - count} more: see --json.`);
+}
+
 const cellsOf = (row: object, names: readonly string[]): Row =>
   Object.fromEntries(names.map(name => [name, printable(String((row as Record<string, unknown>)[name] ?? ''))]));
 

@@ -21,6 +21,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   'adopt-media': async () => (await import('./adopt-media.ts')).adoptMediaCommand(),
   'rotate-secrets': async () => (await import('./rotate-secrets.ts')).rotateSecretsCommand(),
   lanes: async () => (await import('./lanes.ts')).lanesCommand(),
+  readers: async () => (await import('./readers.ts')).readersCommand(),
   emulator: async () => (await import('./emulator.ts')).emulatorCommand(),
   'restore-log': async () => (await import('./restore-log.ts')).restoreLogCommand(),
   outbox: async () => (await import('./outbox.ts')).outboxCommand(),

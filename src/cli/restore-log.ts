@@ -6,6 +6,7 @@ import { restoreLog } from '../events/restore.ts';
 import { renumberListening } from '../features/webhooks/endpoints/targets.sql.ts';
 import { UserError } from '../platform/user-error.ts';
 import { withDatabase } from './database.ts';
+import { interruptible } from './interrupted.ts';
 import { print, printLine } from './print.ts';
 import { createProgress } from './progress.ts';
 
@@ -30,9 +31,10 @@ database may have sent part of them: see \`parley outbox --help\`.`,
           );
         if (!json) printLine(`Restoring the event log${reason === undefined ? '' : `: ${reason}`}.`);
         const progress = createProgress('Renumbering', { unit: 'events', lines: true });
-        const count = await restoreLog(db, { renumberOthers: renumberListening, progress: progress.set }).finally(
-          progress.end,
-        );
+        const count = await interruptible(
+          () => 'nothing has changed. Run `parley restore-log` again.',
+          () => restoreLog(db, { renumberOthers: renumberListening, progress: progress.set }),
+        ).finally(progress.end);
         if (json) return print([{ reason: reason ?? null, renumbered: count }], true);
         printLine(`Renumbered ${count} events. Cursors of subscribers have expired.`);
         printLine('The outbox is held: nothing is sent until you release it. Next: `parley outbox status`.');

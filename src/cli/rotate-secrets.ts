@@ -3,6 +3,7 @@ import { loadConfig } from '../config.ts';
 import { countSealed, reseal } from '../database/reseal.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, secretBoxOf, withDatabase } from './database.ts';
+import { interruptible } from './interrupted.ts';
 import { print } from './print.ts';
 import { createProgress, type Progress } from './progress.ts';
 
@@ -26,14 +27,18 @@ for another 24 hours: earlier idempotency keys and one-time passwords are verifi
         if (status) return print(counts, json);
         const stale = new Map(counts.map(count => [count.column, count.stale]));
         let shown: { readonly column: string; readonly progress: Progress } | undefined;
-        const resealed = await reseal(db.write, box, ({ column, done, unreadable }) => {
-          if (shown?.column !== column) {
-            shown?.progress.end();
-            const options = { total: stale.get(column), unit: 'values', lines: true };
-            shown = { column, progress: createProgress(column, options) };
-          }
-          shown.progress.set(done + unreadable);
-        }).finally(() => shown?.progress.end());
+        const resealed = await interruptible(
+          () => 'what was encrypted stays so. Run `parley rotate-secrets` again for the rest.',
+          () =>
+            reseal(db.write, box, ({ column, done, unreadable }) => {
+              if (shown?.column !== column) {
+                shown?.progress.end();
+                const options = { total: stale.get(column), unit: 'values', lines: true };
+                shown = { column, progress: createProgress(column, options) };
+              }
+              shown.progress.set(done + unreadable);
+            }),
+        ).finally(() => shown?.progress.end());
         const unreadable = resealed.filter(column => column.unreadable > 0);
         if (unreadable.length > 0) throw new UserError(unreadableMessage(unreadable));
         if (json) return print(resealed, true);

@@ -14,6 +14,7 @@ import { SECOND } from '../platform/clock.ts';
 import type { FileStore } from '../platform/files/file-store.ts';
 import { UserError } from '../platform/user-error.ts';
 import { changeDatabase, POLLED } from './database.ts';
+import { interruptible } from './interrupted.ts';
 import { print } from './print.ts';
 import { createProgress } from './progress.ts';
 
@@ -36,19 +37,28 @@ async function remove(slug: string, { yes, json }: Options): Promise<void> {
         throw new UserError(
           `This deletes ${name} (${slug}) for ever: contacts, messages, tokens, files, audit log. Repeat it with --yes.`,
         );
-      await stop(db, tenantId);
-      const deleted = await deleteRows(db, tenantId);
-      await deleteFiles(files, tenantId);
-      await db.transaction(trx => deleteTenant(trx, tenantId));
-      // What a transaction under way, or a file that was being fetched, has left since: nobody could name the tenant for it any more.
-      const since = await deleteRows(db, tenantId);
-      await deleteFiles(files, tenantId);
-      return deleted + since;
+      return interruptible(
+        () => `${slug} is suspended and part of it is deleted. Run the command again for the rest.`,
+        () => deleteAll(db, files, tenantId),
+      );
     });
     print([{ tenant: slug, rows_deleted: rows }], json);
   } finally {
     await files.close();
   }
+}
+
+/** @returns the number of deleted rows */
+async function deleteAll(db: Database, files: FileStore, tenantId: number): Promise<number> {
+  await stop(db, tenantId);
+  const deleted = await deleteRows(db, tenantId);
+  await deleteFiles(files, tenantId);
+  await db.transaction(trx => deleteTenant(trx, tenantId));
+  // Again, for what a running transaction or the fetch of a file has written since: the command could not be repeated for it, because
+  // the tenant is no longer found.
+  const since = await deleteRows(db, tenantId);
+  await deleteFiles(files, tenantId);
+  return deleted + since;
 }
 
 /** Ends all work for a tenant: its requests are rejected, its waiting messages cancelled, webhooks of its numbers are not its own any more. */

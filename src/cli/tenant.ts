@@ -9,12 +9,13 @@ import type { OptWordsInput } from '../features/tenancy/account/opt-words.ts';
 import type { SettingsInput } from '../features/tenancy/account/settings.ts';
 import { COMMAND_LINE } from '../features/tenancy/audit/author.ts';
 import { changeTenant } from '../features/tenancy/tenants/change.ts';
-import { createTenant } from '../features/tenancy/tenants/create.ts';
+import { createTenant, tenantNameFault, tenantSlugFault } from '../features/tenancy/tenants/create.ts';
 import { requireTenant } from '../features/tenancy/tenants/find.ts';
 import type { TenantRow } from '../features/tenancy/tenants/store.ts';
 import { monthOf } from '../features/tenancy/usage/usage.ts';
 import { systemClock } from '../platform/clock.ts';
 import { UserError } from '../platform/user-error.ts';
+import { RefusedByCommand } from './command-line-faults.ts';
 import { changeDatabase, withDatabase } from './database.ts';
 import { instant, limit, positive } from './option-values.ts';
 import { print } from './print.ts';
@@ -85,6 +86,15 @@ const orNull = (text: string | undefined): string | null | undefined => (text ==
 
 const wordList = (text: string | undefined): string[] | undefined =>
   text?.split(',').filter(word => word.trim() !== '');
+
+/** Texts that `createTenant` refuses, together with a plan that does not exist. */
+const refusing =
+  (faultOf: (text: string) => string | undefined) =>
+  (text: string): string => {
+    const fault = faultOf(text);
+    if (fault !== undefined) throw new RefusedByCommand(fault);
+    return text;
+  };
 
 interface CreateOptions {
   readonly name?: string;
@@ -170,9 +180,10 @@ export function tenantCommand(): Command {
   const command = new Command('tenant').description('create, list, update and delete tenants, and manage their staff');
 
   command
-    .command('create <slug>')
+    .command('create')
+    .argument('<slug>', 'lower-case letters, digits and hyphens', refusing(tenantSlugFault))
     .description('create a tenant')
-    .option('--name <name>', 'display name (default: the slug)')
+    .option('--name <name>', 'display name (default: the slug)', refusing(tenantNameFault))
     .option('--plan <plan>', 'plan', 'standard')
     .option(
       '--expires-at <when>',

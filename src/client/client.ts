@@ -34,7 +34,7 @@ export interface ClientOptions {
   readonly documentId?: (operationName: string) => string | undefined;
   /** Called when the socket of the subscriptions is connected, and when it is lost or cannot be connected: with the close event or error. */
   readonly onConnection?: (state: 'connected' | 'closed', cause?: unknown) => void;
-  /** Default: the global ones. Node has a WebSocket from version 22 on; before, that of `ws` serves. */
+  /** Defaults: the global `fetch` and `WebSocket`. Node has a global WebSocket from version 22 on; before, pass that of `ws`. */
   readonly fetch?: typeof fetch;
   readonly webSocketImpl?: unknown;
 }
@@ -72,7 +72,7 @@ export interface ParleyClient {
     options?: OperationOptions,
   ): AsyncGenerator<Data>;
   /**
-   * Uploads a file for `sendMessage`. Repeated as a query is; `onProgress` then begins anew.
+   * Uploads a file for `sendMessage`. It is retried like a query; `onProgress` then starts again at 0.
    * @returns the global id of the upload, its `mediaId`
    * @throws ParleyError, TransportError
    */

@@ -24,7 +24,7 @@ export interface Follower {
 
 interface Sink {
   readonly next: (result: { readonly data?: unknown; readonly errors?: unknown }) => void;
-  /** With the errors of a refused operation, a close event, or whatever the socket failed with. */
+  /** Called with the errors of a refused operation, a close event, or an error of the socket. */
   readonly error: (failure: unknown) => void;
   readonly complete: () => void;
 }
@@ -63,7 +63,7 @@ export class Connection {
   #connectedAtMs = 0;
   #token = '';
   #rejected: string | undefined;
-  /** Tokens rejected in a row. */
+  /** Number of consecutive rejections of tokens. */
   #rejections = 0;
   #failures = 0;
   #recovery: Promise<void> | undefined;
@@ -99,7 +99,7 @@ export class Connection {
     return this.#socket !== undefined;
   }
 
-  /** @returns removes the subscription */
+  /** Adds a subscription. @returns a function that removes it */
   join(follower: Follower): () => void {
     if (this.#followers.size === 0) this.#idle = new AbortController();
     this.#followers.add(follower);

@@ -78,8 +78,8 @@ const selectsUserErrors = (set: SelectionSetNode | undefined): boolean =>
 
 /**
  * The variables with an idempotency key in the input of each mutation, so that the document can be sent again.
- * @returns undefined if a mutation would happen twice: its input is written into the document without a key, or is that of another
- *   mutation, too
+ * @returns undefined if a repetition would execute a mutation twice: its input is a literal without a key, or shares its variable with
+ *   another mutation
  */
 export function withKeys<Variables extends object>(
   { operation }: ReadDocument,
@@ -101,7 +101,7 @@ export function withKeys<Variables extends object>(
   return { ...variables, ...keyed };
 }
 
-/** @returns undefined for what is no input */
+/** The input with an idempotency key. @returns undefined if the value is not an input object */
 export function keyedInput(input: unknown): object | undefined {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return undefined;
   const { idempotencyKey } = input as { readonly idempotencyKey?: unknown };

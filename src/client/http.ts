@@ -18,7 +18,7 @@ export interface GraphQLBody {
   readonly variables?: unknown;
 }
 
-/** An answer, whatever its status. */
+/** An HTTP response of any status, with its text read. */
 export interface Answer {
   readonly status: number;
   readonly text: string;
@@ -67,7 +67,7 @@ export const answerOf = async (response: Response): Promise<Answer> => ({
 
 /**
  * Sends a request until it is answered, with another token after a 401.
- * @param send one attempt; rejects without an answer
+ * @param send makes one attempt; rejects if there is no answer
  * @param isRepeatable whether it may be sent again after an attempt whose outcome is unknown
  * @returns the last answer, of any status
  * @throws TransportError if the last attempt has none, the reason of the signal once it is aborted

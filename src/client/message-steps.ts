@@ -8,7 +8,7 @@ const STEPS: Readonly<Record<string, number>> = {
   FAILED: 5,
   CANCELLED: 5,
 };
-/** What comes with a step, and stays. */
+/** Fields that belong to a step: an older step must not overwrite them. */
 const STATE = ['status', 'sentAt', 'deliveredAt', 'readAt', 'failedAt', 'error'] as const;
 /** Messages whose last step is remembered. */
 const MAX_MESSAGES = 5_000;

@@ -19,7 +19,7 @@ const bodyOf = ({ name, text, id }: Request, variables: object): GraphQLBody => 
   variables,
 });
 
-/** Of a persisted document only the variables are known: as Relay recommends, one that is named `input`. */
+/** The variables with an idempotency key. The text of a persisted document is unknown: its only variable must be `input`, as Relay recommends. */
 function keyedVariables({ text }: Request, variables: Variables): Variables | undefined {
   if (text) return withKeys(readDocument(text), variables);
   const input = keyedInput(variables['input']);

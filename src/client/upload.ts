@@ -29,7 +29,7 @@ export async function put(
   check(await repeat(http, send, true, signal));
 }
 
-/** A CONFLICT says that the upload has its file: an attempt whose answer was lost has stored it. */
+/** Throws for a refusal. A CONFLICT counts as success: an earlier attempt, whose answer was lost, has stored the file. */
 function check({ status, text }: Answer): void {
   if (status >= 200 && status < 300) return;
   let error: { readonly code?: string; readonly message?: string; readonly details?: Record<string, unknown> } = {};

@@ -76,6 +76,9 @@ export const FIELD_CODES = [
 
 export type FieldCode = (typeof FIELD_CODES)[number];
 
+/** Whether the code of a user error is that of a field's fault. */
+export const isFieldCode = (code: string): boolean => (FIELD_CODES as readonly string[]).includes(code);
+
 /** Validation fault of one input field. */
 export interface Fault {
   /** Path of the field below the input, separated by dots: `contacts.3.phone`. */

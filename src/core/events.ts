@@ -43,6 +43,7 @@ export const EVENT_TYPES = [
   'channel.health_changed',
   'conversation.created',
   'conversation.updated',
+  'conversation.deleted',
   'group_chat.updated',
   'template.created',
   'template.updated',
@@ -62,7 +63,11 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** Events that report the erasure of a contact: they keep their payload, and are still delivered. */
-export const ERASURE_EVENTS = ['contact.deleted', 'contact.erased'] as const satisfies readonly EventType[];
+export const ERASURE_EVENTS = [
+  'conversation.deleted',
+  'contact.deleted',
+  'contact.erased',
+] as const satisfies readonly EventType[];
 
 /**
  * The payload of each event type, declared by each feature in its `events.ts`; `NewEvent` does not compile while one is missing.

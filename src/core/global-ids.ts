@@ -49,22 +49,32 @@ export function parseUuid(tenantId: number, typename: string, text: string): str
  * @throws NOT_FOUND for malformed ids
  */
 export function requireId(tenantId: number, typename: string, text: string, field?: string): number {
-  const id = keyOf(bareId(tenantId, typename, text));
+  const id = parseId(tenantId, typename, text);
   if (id === undefined) throw notFound(typename, field);
   return id;
 }
 
 /** Like `requireId`, for UUIDs. */
 export function requireUuid(tenantId: number, typename: string, text: string): string {
-  const id = bareId(tenantId, typename, text);
-  if (id === undefined || !isUuid(id)) throw notFound(typename);
-  return id.toLowerCase();
+  const id = parseUuid(tenantId, typename, text);
+  if (id === undefined) throw notFound(typename);
+  return id;
 }
+
+/** The fault of an id within an input, with the code REFERENCE_NOT_FOUND. */
+export const notAnId = (typename: string): string => `This is not the id of a ${typename}.`;
 
 /** Parses an id within an input. @throws VALIDATION_ERROR on `field` for malformed ids */
 export function inputId(tenantId: number, typename: string, text: string, field: string): number {
-  const id = keyOf(bareId(tenantId, typename, text));
-  if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${typename}.`] }, 'REFERENCE_NOT_FOUND');
+  const id = parseId(tenantId, typename, text);
+  if (id === undefined) throw invalid({ [field]: [notAnId(typename)] }, 'REFERENCE_NOT_FOUND');
+  return id;
+}
+
+/** Like `inputId`, for UUIDs. */
+export function inputUuid(tenantId: number, typename: string, text: string, field: string): string {
+  const id = parseUuid(tenantId, typename, text);
+  if (id === undefined) throw invalid({ [field]: [notAnId(typename)] }, 'REFERENCE_NOT_FOUND');
   return id;
 }
 

@@ -15,7 +15,7 @@ export interface Tenant {
   readonly defaultStatusId: number | null;
   /** Country whose national phone numbers are read; ISO 3166-1 alpha-2. */
   readonly defaultCountry: string | null;
-  /** In which days and months of reports begin: a name of the IANA time zone database. */
+  /** Time zone in which the days and months of reports begin: a name of the IANA time zone database. */
   readonly timeZone: string;
 }
 
@@ -44,7 +44,7 @@ export interface Principal {
   readonly session?: StaffSession | undefined;
 }
 
-/** What knows the caller of an operation, such as its context. */
+/** An object that has the caller of an operation, such as its context. */
 export interface WithPrincipal {
   /** Undefined if no token was presented. */
   readonly principal: Principal | undefined;

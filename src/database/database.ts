@@ -56,26 +56,37 @@ const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Settings of each session. TimeZone: timestamps are printed in UTC. jit: compiling costs more than our short statements run. Isolation:
- * the horizon of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Behind PgBouncer they are
- * set on the role: database/session-settings.ts.
+ * the horizon of the event log is correct only with READ COMMITTED writers, whatever the server's default is. Two timeouts that an
+ * administrator may have set: a lock that is not granted in time would be an unexpected error, and connections that listen or hold session
+ * locks are idle most of the time. Behind PgBouncer they are set on the role: database/session-settings.ts.
  */
 export const SESSION_SETTINGS = {
   TimeZone: 'UTC',
   jit: 'off',
   default_transaction_isolation: 'read committed',
+  lock_timeout: '0',
+  idle_session_timeout: '0',
 } as const;
+
+/** All settings of a session. pg leaves out a timeout of 0, which has to override that of the role or the database, too. */
+export const sessionSettings = (statementTimeoutMs: number) => ({
+  ...SESSION_SETTINGS,
+  statement_timeout: String(statementTimeoutMs),
+  idle_in_transaction_session_timeout: String(statementTimeoutMs),
+});
 
 /** Statements on leases always use indexes: queues fill faster than the planner's statistics follow. */
 const LEASE_SETTINGS = {
-  ...SESSION_SETTINGS,
+  // Shorter than a lease, so that a renewal that hangs is retried in time.
+  statement_timeout: '5s',
   plan_cache_mode: 'force_generic_plan',
   enable_seqscan: 'off',
   enable_hashjoin: 'off',
   enable_mergejoin: 'off',
 };
 
-/** Shorter than a lease, so that a renewal that hangs is retried in time. */
-const LEASE_TIMEOUTS = { statement_timeout: 5_000, silenceLimitMs: 6_000 };
+/** Follows their statement timeout. */
+const LEASE_SILENCE_LIMIT_MS = 6_000;
 
 /** `int8[]`, which the list of pg-types leaves out, though it has a parser for it. */
 const INT8_ARRAY: number = 1016;
@@ -145,13 +156,12 @@ export function createDatabase(options: DatabaseOptions): Database {
     onStatement: options.onStatement,
   };
   const directUrl = options.pgbouncer?.directUrl ?? options.url;
+  const settings = sessionSettings(statementTimeoutMs);
   /** Connections to PostgreSQL itself, which have a session. */
   const direct = {
     ...shared,
-    ...withSettings(directUrl, SESSION_SETTINGS),
+    ...withSettings(directUrl, settings),
     names: new StatementNames(),
-    statement_timeout: statementTimeoutMs,
-    idle_in_transaction_session_timeout: statementTimeoutMs,
   } satisfies NamedClientConfig;
   // PgBouncer refuses start-up parameters that it does not know, and before version 1.21 it knows no prepared statements.
   const config = options.pgbouncer
@@ -169,12 +179,12 @@ export function createDatabase(options: DatabaseOptions): Database {
   };
   const pool = createPool({ ...config, max: options.poolSize });
   // Planner settings need a session, so leases bypass PgBouncer.
-  const leasePool = createPool({
+  const leaseConfig = {
     ...direct,
-    ...withSettings(directUrl, LEASE_SETTINGS),
-    ...LEASE_TIMEOUTS,
-    max: options.leaseConnections ?? 2,
-  });
+    ...withSettings(directUrl, { ...settings, ...LEASE_SETTINGS }),
+    silenceLimitMs: LEASE_SILENCE_LIMIT_MS,
+  } satisfies NamedClientConfig;
+  const leasePool = createPool({ ...leaseConfig, max: options.leaseConnections ?? 2 });
   const readers = createReaders(config, { size: options.readers, idleMs, log });
   const write = new Kysely<Schema>({ dialect: new PostgresDialect({ pool }) });
   const leases = new Kysely<Schema>({ dialect: new PostgresDialect({ pool: leasePool }) });

@@ -33,7 +33,7 @@ export async function openSecretBox({ write }: Pick<Database, 'write'>, keys: Se
   if (!sealed) {
     for (const { table, columns } of SEALED_COLUMNS)
       for (const column of columns) (await readSamples(write, table, column)).map(open);
-    await insertDigestKey(write, box.seal(randomBytes(DIGEST_KEY_BYTES).toString('base64')));
+    await storeDigestKey(write, box.seal(randomBytes(DIGEST_KEY_BYTES).toString('base64')));
     sealed = await readDigestKey(write);
   }
   if (!sealed) throw emptyDeployment();
@@ -57,8 +57,8 @@ async function readDigestKey(db: Db): Promise<Buffer | null | undefined> {
   return row?.digest_key_sealed;
 }
 
-/** Does nothing if another process has inserted a key since. */
-const insertDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
+/** Does nothing if another process has stored a key since. */
+const storeDigestKey = (db: Db, sealed: Buffer): Promise<unknown> =>
   db.updateTable('deployment').set({ digest_key_sealed: sealed }).where('digest_key_sealed', 'is', null).execute();
 
 /** What the database records of the deployment's file store. */

@@ -1,5 +1,5 @@
 import { invalid } from '../core/errors.ts';
-import { inputId, parseUuid } from '../core/global-ids.ts';
+import { inputId, inputUuid } from '../core/global-ids.ts';
 import { type Filter, MAX_CONDITIONS, MAX_FILTER_DEPTH } from '../core/list-args.ts';
 import { filterSql, type ListColumn, type Operator, type Parameters } from './list-sql.ts';
 
@@ -87,12 +87,8 @@ const any = (predicates: readonly string[]): string =>
   predicates.length > 0 ? predicates.map(predicate => `(${predicate})`).join(' or ') : 'false';
 
 function parseIds(tenantId: number, { type }: FilterColumn, node: string, value: unknown, field: string): unknown {
-  const parse = (text: string) => {
-    if (type !== 'uuid') return inputId(tenantId, node, text, field);
-    const id = parseUuid(tenantId, node, text);
-    if (id === undefined) throw invalid({ [field]: [`This is not the id of a ${node}.`] }, 'REFERENCE_NOT_FOUND');
-    return id;
-  };
+  const parse = (text: string): number | string =>
+    type === 'uuid' ? inputUuid(tenantId, node, text, field) : inputId(tenantId, node, text, field);
   if (Array.isArray(value)) return value.map(item => parse(String(item)));
   return typeof value === 'string' ? parse(value) : value;
 }

@@ -67,7 +67,7 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
     case 'eq':
     case 'ne':
       return inTimeRange(column, operator, one(parameters.add(value, type)));
-    // A former id has its own place in the order: who continues after it would otherwise go back to where its survivor is.
+    // A former id is compared as it is, not as its survivor's: a client that pages by id would otherwise go back to the survivor.
     case 'gt':
     case 'gte':
     case 'lt':
@@ -88,7 +88,10 @@ function compare(parameters: Parameters, column: ListColumn, operator: Operator,
   }
 }
 
-/** Compares, and also bounds the time-ordered id (made within a second of the creation time) or the slot, whose index applies. */
+/**
+ * Returns the comparison and, for times that only another column indexes, bounds on that column which it implies: on the time-ordered id,
+ * created within a second of the creation time, or on the start of the ten-minute slot.
+ */
 function inTimeRange(
   { sql, timeOrderedId: id, slot }: ListColumn,
   operator: keyof typeof COMPARISON,

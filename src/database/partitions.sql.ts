@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Db } from './database.ts';
 
 /**
- * Creates the missing monthly partitions of these tables up to `monthsAhead` months ahead. Those of a table that is in use are left to
- * the next run. Rows of such a month that are in the default partition move into it.
+ * Creates the missing monthly partitions of these tables up to `monthsAhead` months ahead. A table that is in use is left to the
+ * next run. Rows in the default partition move into the new partition of their month.
  */
 export async function ensurePartitions(db: Db, tables: readonly string[], monthsAhead: number): Promise<void> {
   for (const table of tables) await sql`call ensure_month_partitions(${table}, ${monthsAhead}::integer)`.execute(db);

@@ -1,11 +1,9 @@
 import { LRUCache } from 'lru-cache';
 import { isoTimestamp } from './database.ts';
+import { isTimeColumn } from './expressions.ts';
 
 export type Values = readonly unknown[];
 export type Row = Record<string, unknown>;
-
-/** The names of columns with times. */
-const IS_TIME = /_(at|since|until)$/;
 
 /** Bounded, because clients choose the selected columns. */
 const shapes = new LRUCache<string, (values: Values) => Row>({ max: 500 });
@@ -24,7 +22,7 @@ export function shapeOf(columns: readonly string[]): (values: Values) => Row {
   if (!columns.every(column => /^[a-z]\w*$/.test(column)))
     throw new Error(`Column names must consist of lower-case letters, digits and underscores: ${key}`);
   const property = (column: string, index: number): string =>
-    IS_TIME.test(column) ? `${column}: v[${index}] === null ? null : time(v[${index}])` : `${column}: v[${index}]`;
+    isTimeColumn(column) ? `${column}: v[${index}] === null ? null : time(v[${index}])` : `${column}: v[${index}]`;
   const shape = new Function('time', `return v => ({ ${columns.map(property).join(', ')} })`)(isoTimestamp) as (
     values: Values,
   ) => Row;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { UserError } from '../platform/user-error.ts';
-import { type Db, SESSION_SETTINGS } from './database.ts';
+import { type Db, SESSION_SETTINGS, sessionSettings } from './database.ts';
 
 /**
  * Sets session settings on the role, in this database, for connections through PgBouncer in transaction mode, which passes no options. A
@@ -10,12 +10,7 @@ export async function setRoleSettings(db: Db, statementTimeoutMs: number): Promi
   const { name: databaseName } = await db
     .selectNoFrom(eb => eb.fn<string>('current_database').as('name'))
     .executeTakeFirstOrThrow();
-  const settings = {
-    ...SESSION_SETTINGS,
-    statement_timeout: String(statementTimeoutMs),
-    idle_in_transaction_session_timeout: String(statementTimeoutMs),
-  };
-  for (const [name, value] of Object.entries(settings))
+  for (const [name, value] of Object.entries(sessionSettings(statementTimeoutMs)))
     await sql`alter role current_user in database ${sql.id(databaseName)} set ${sql.id(name)} = ${sql.lit(value)}`.execute(
       db,
     );

@@ -6,7 +6,7 @@ const MIN_ROWS = 1_000;
 
 /**
  * Analyzes tables that have doubled since the planner learned their size. Autovacuum looks once a minute: until then, the first import of
- * 30,000 contacts is planned for as a table of a few rows, in which any index that begins with the account seems as good as the primary key.
+ * 30,000 contacts is planned as if the table had a few rows, so that any index that begins with the account seems as good as the primary key.
  * Shrunken tables are not analyzed: queues are filled again. A table that autovacuum is working on is skipped.
  * @returns the names of the tables
  */

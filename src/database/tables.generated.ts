@@ -624,6 +624,7 @@ export interface LaneProcesses {
   name: string;
   places: unknown;
   seen_at: string;
+  timeline: number | null;
 }
 
 export interface Lanes {
@@ -658,6 +659,14 @@ export interface LogReaders {
   name: string;
   seq: number;
   xid: string;
+}
+
+export interface LogSetAside {
+  error: string;
+  event_id: string;
+  reader: string;
+  set_aside_at: Generated<string>;
+  tenant_id: number;
 }
 
 export interface Media {
@@ -1215,6 +1224,11 @@ export interface WebhookEndpoints {
   url: string;
 }
 
+export interface WebhookOwnersRevision {
+  is_single: Generated<boolean>;
+  revision: string;
+}
+
 export interface DB {
   access_tokens: AccessTokens;
   audit_log: AuditLog;
@@ -1267,6 +1281,7 @@ export interface DB {
   lanes: Lanes;
   log_origin: LogOrigin;
   log_readers: LogReaders;
+  log_set_aside: LogSetAside;
   media: Media;
   media_contents: MediaContents;
   media_files: MediaFiles;
@@ -1313,4 +1328,5 @@ export interface DB {
   webhook_attempts: WebhookAttempts;
   webhook_deliveries: WebhookDeliveries;
   webhook_endpoints: WebhookEndpoints;
+  webhook_owners_revision: WebhookOwnersRevision;
 }

@@ -5,6 +5,9 @@ import { isDeadlock, violationOf } from './violations.ts';
 
 const BATCH_ROWS = 5_000;
 
+/** Work that began before the tenant was stopped may write rows during a pass; each pass is shorter than the one before. */
+const MAX_PASSES = 10;
+
 export interface DeletedRows {
   readonly table: string;
   readonly rows: number;
@@ -23,25 +26,22 @@ export async function deleteTenantRows(
   const tables = referencingFirst(await tenantTables(db.read));
   for (let pass = 1; ; pass += 1) {
     let total = 0;
-    let refused: unknown;
+    let fault: unknown;
     for (const table of tables) {
       try {
         total += await deleteFrom(db, table, tenantId, onBatch);
       } catch (error) {
-        if (!isOfOtherWork(error)) throw error;
-        refused = error;
+        if (!isConcurrencyFault(error)) throw error;
+        fault = error;
       }
     }
-    if (refused === undefined && (total === 0 || pass === MAX_PASSES)) return;
-    if (pass === MAX_PASSES) throw refused;
+    if (fault === undefined && (total === 0 || pass === MAX_PASSES)) return;
+    if (pass === MAX_PASSES) throw fault;
   }
 }
 
-/** For work that began before its tenant was stopped; each pass is shorter than the one before. */
-const MAX_PASSES = 10;
-
-/** Whether rows that were written meanwhile refer to those of a batch, or a transaction under way wants the same locks. */
-const isOfOtherWork = (error: unknown): boolean => isDeadlock(error) || violationOf(error)?.kind === 'foreign_key';
+/** Whether concurrent transactions made a batch fail: they wrote rows that refer to it, or wanted the same locks. */
+const isConcurrencyFault = (error: unknown): boolean => isDeadlock(error) || violationOf(error)?.kind === 'foreign_key';
 
 async function deleteFrom(
   db: Database,
@@ -75,8 +75,8 @@ interface TenantTable {
 }
 
 /**
- * Lists the tables with a tenant. Partitions are listed instead of their parents, because a row's ctid is unique only within one. Without
- * its counters a tenant is not found by its name, and its deletion could not be repeated: they go with it.
+ * Lists the tables with a tenant. Partitions are listed instead of their parents, because a row's ctid is unique only within one. `tenant_usage`
+ * is left out: a tenant is found by joining it, so that without it an interrupted deletion could not be repeated.
  */
 async function tenantTables(db: Db): Promise<TenantTable[]> {
   const { rows } = await sql<TenantTable>`
@@ -89,7 +89,7 @@ async function tenantTables(db: Db): Promise<TenantTable[]> {
   return rows;
 }
 
-/** Sorts tables topologically: each comes before those that it references, unless they reference each other in a circle. */
+/** Sorts tables topologically: each comes before those that it references, unless they reference each other in a cycle. */
 function referencingFirst(tables: readonly TenantTable[]): TenantTable[] {
   const byName = new Map(tables.map(table => [table.name, table]));
   const ordered = new Set<TenantTable>();

@@ -90,7 +90,7 @@ const MAX_POLL_MS = 500;
  * it only wakes the readers of the log. With subscribers, every signal causes a read at once.
  */
 const UNWATCHED_READS_PER_SECOND = 5;
-/** The same for a process without readers of the log too. It still reads, so that the first subscriber has little to catch up with. */
+/** The same for a process that has no readers of the log either. It reads, so that the first subscriber has little to catch up with. */
 const IDLE_READS_PER_SECOND = 2;
 const UNWATCHED_BURST = 20;
 

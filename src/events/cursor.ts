@@ -6,6 +6,8 @@ export interface Cursor {
 
 export const isAfter = (a: Cursor, b: Cursor): boolean => a.xid > b.xid || (a.xid === b.xid && a.seq > b.seq);
 
+export const isSame = (a: Cursor, b: Cursor): boolean => a.xid === b.xid && a.seq === b.seq;
+
 /** The position immediately before: a read after it starts with the given one. Sequence numbers start at 1. */
 export const positionBefore = ({ xid, seq }: Cursor): Cursor => ({ xid, seq: Math.max(0, seq - 1) });
 

@@ -3,6 +3,7 @@ import { ERASURE_EVENTS } from '../core/events.ts';
 import type { Db } from '../database/database.ts';
 import { anyOf } from '../database/expressions.ts';
 import { blankPayload } from './blank-payload.ts';
+import { blankSetAside } from './set-aside.sql.ts';
 
 /** Blanks at most `limit` events about contacts, except those that report the erasure itself. @returns the contact id of each blanked event */
 export async function eraseEvents(
@@ -26,6 +27,11 @@ export async function eraseEvents(
   if (events.length === 0) return [];
   const blanked = events.map(({ id, payload }) => ({ id, payload: blankPayload(payload) }));
   await writeBlanked(trx, tenantId, blanked, nowIso);
+  await blankSetAside(
+    trx,
+    tenantId,
+    events.map(({ id }) => id),
+  );
   return events.map(event => event.contact_id);
 }
 

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { EventType } from '../core/events.ts';
 import type { Db } from '../database/database.ts';
+import { oneText } from '../database/one-piece.ts';
 import type { Cursor } from './cursor.ts';
 import { type Facet, facetConditions } from './facets.sql.ts';
 
@@ -15,7 +16,7 @@ const position = ({ xid, seq }: Cursor): RawBuilder<unknown> => sql`(${String(xi
 /**
  * A position that the planner does not see, for statements that read the next events in order. Where its statistics list every transaction
  * of a young log, it expects no events after those: it read and sorted the million that had come since (1 to 4 s) for each page, until
- * autovacuum came by.
+ * autovacuum ran.
  */
 const hidden = ({ xid, seq }: Cursor): RawBuilder<unknown> =>
   sql`((select ${String(xid)}::xid8), (select ${seq}::bigint))`;
@@ -26,7 +27,7 @@ export const isAfterPosition = (after: Cursor): RawBuilder<boolean> => sql`(e.xi
 /** Selects events (`e`) that are final: strictly before the horizon. */
 export const isBeforePosition = (horizon: Cursor): RawBuilder<boolean> => sql`(e.xid, e.seq) < ${hidden(horizon)}`;
 
-/** Selects the events (`e`) of a range. Of few events, which the planner sees. */
+/** Selects the events (`e`) of a range. The planner sees its bounds, so that it expects few events. */
 export const isInRange = ({ after, until }: LogRange): RawBuilder<boolean> =>
   sql`(e.xid, e.seq) > ${position(after)} and (e.xid, e.seq) <= ${position(until)}`;
 
@@ -57,13 +58,16 @@ export interface InsertedEvent {
 /** Inserts events in this order, which the sequence follows. */
 export async function insertEvents(trx: Db, events: readonly InsertedEvent[]): Promise<void> {
   const column = <Name extends keyof InsertedEvent>(name: Name) => events.map(event => event[name]);
+  const payloads = oneText(column('payload').map(payload => JSON.stringify(payload)));
   await sql`
     insert into events (tenant_id, id, type, payload, contact_id, conversation_id)
-    select tenant_id, id, type, payload, contact_id, conversation_id
-    from unnest(${column('tenantId')}::bigint[], ${column('id')}::uuid[], ${column('type')}::text[],
-        ${column('payload').map(payload => JSON.stringify(payload))}::jsonb[], ${column('contactId')}::bigint[], ${column('conversationId')}::bigint[])
-      with ordinality as e (tenant_id, id, type, payload, contact_id, conversation_id, position)
-    order by position`.execute(trx);
+    select e.tenant_id, e.id, e.type,
+      convert_from(substring((select convert_to(${payloads.text}::text, 'UTF8')) from e.stop - e.length + 1 for e.length), 'UTF8')::jsonb,
+      e.contact_id, e.conversation_id
+    from unnest(${column('tenantId')}::bigint[], ${column('id')}::uuid[], ${column('type')}::text[], ${payloads.ends}::integer[],
+        ${payloads.lengths}::integer[], ${column('contactId')}::bigint[], ${column('conversationId')}::bigint[])
+      with ordinality as e (tenant_id, id, type, stop, length, contact_id, conversation_id, position)
+    order by e.position`.execute(trx);
 }
 
 /** Columns are qualified: a bare `order by xid` would sort by the text in the select list. */
@@ -143,7 +147,7 @@ export interface SubjectRow {
   readonly seq: number;
   readonly type: EventType;
   readonly subject: string | null;
-  /** Set in `contact.merged`: the contact that was merged into another one. */
+  /** Of an object of the same type that a merge has made part of this one: a contact, or a conversation. */
   readonly former_id: string | null;
 }
 
@@ -159,7 +163,7 @@ export async function readSubjects(
   const [types, places] = [[...paths.keys()], [...paths.values()]];
   const { rows } = await sql<SubjectRow>`
     select e.xid::text as xid, e.seq, e.type, e.payload #>> ((${places}::text[])[array_position(${types}::text[], e.type)])::text[] as subject,
-      e.payload ->> 'former_id' as former_id
+      coalesce(e.payload ->> 'former_id', e.payload #>> '{previous,id}') as former_id
     from events e where ${selected(tenantId, { types, after, before: horizon })}
     order by e.xid, e.seq limit ${limit}`.execute(db);
   return rows;

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
+import { ifPermitted, readTimeline } from '../database/timeline.sql.ts';
 
 /** Facts from the row and the server, read in one snapshot, because another process may write the row concurrently. */
 export interface OriginFacts {
@@ -32,29 +33,12 @@ export interface Cluster {
   readonly timeline: number | null;
 }
 
-/** SQLSTATEs insufficient_privilege and feature_not_supported: the role or the service does not permit the query. */
-const NOT_PERMITTED = new Set(['42501', '0A000']);
-
-/** Runs outside of a transaction, which an error would abort. */
 export async function readCluster(db: Db): Promise<Cluster> {
-  const permitted = <T>(work: Promise<{ readonly rows: readonly T[] }>): Promise<T | undefined> =>
-    work.then(
-      ({ rows }) => rows[0],
-      (error: { readonly code?: string }) => {
-        if (NOT_PERMITTED.has(error.code ?? '')) return undefined;
-        throw error;
-      },
-    );
   const [system, timeline] = await Promise.all([
-    permitted(sql<{ id: string }>`select system_identifier::text as id from pg_control_system()`.execute(db)),
-    // Not read from the control file, which records a promotion only at the next checkpoint.
-    permitted(
-      sql<{
-        id: number;
-      }>`select ('x' || left(pg_walfile_name(pg_current_wal_insert_lsn()), 8))::bit(32)::int as id`.execute(db),
-    ),
+    ifPermitted(sql<{ id: string }>`select system_identifier::text as id from pg_control_system()`.execute(db)),
+    readTimeline(db),
   ]);
-  return { system: system?.id ?? null, timeline: timeline?.id ?? null };
+  return { system: system?.id ?? null, timeline };
 }
 
 export async function readOrigin(db: Db): Promise<OriginFacts> {

@@ -22,7 +22,8 @@ import {
  * - An older state of the same files preserves all of these. It is detected by traces of the recovery (backup_label.old, a recovery
  *   target) and by processes that have seen later positions.
  * - Disks that were rolled back while no process ran cannot be detected; the operator runs `parley restore-log --force`.
- * - A promoted replica is adopted without a restore: it has lost nothing that was committed and replicated.
+ * - A promoted replica is adopted without a restore. If it lacks the last commits, workers write the results of their last sends again
+ *   (lanes/promotion.ts); a process that sees positions decrease treats it as an older state.
  */
 
 /** Heartbeat interval. */

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../core/events.ts';
 import type { Database, Db } from '../database/database.ts';
+import { SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { EventBus } from './bus.ts';
-import { type Cursor, positionBefore } from './cursor.ts';
+import { type Cursor, isSame, positionBefore } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
 import type { LogRange } from './log.sql.ts';
 import { findNextRange, lockReader, registerReader, saveReaderPosition } from './readers.sql.ts';
+import { isOfTheEvent, setAsideNext } from './set-aside.ts';
 
 /** Resources of the readers. */
 export interface ReaderResources {
@@ -56,16 +58,25 @@ export interface LogReader {
 
 const BATCH = 5_000;
 /**
- * A range that fails is tried again with this part of its events: what takes longer than the statement timeout (5,000 events for 50
- * endpoints are 250,000 deliveries) would otherwise fail without end, and so would events of all tenants behind one that cannot be
- * consumed. Each success doubles the range.
+ * A range that fails is divided by this for the next attempt. Otherwise a range that takes longer than the statement timeout (5,000 events
+ * for 50 endpoints are 250,000 deliveries) would fail at each attempt, and an event that cannot be consumed would also hold back the events
+ * before it in its range. Each success doubles the range.
  */
 const REDUCTION = 4;
 
-/** Maximum number of events in the next range of a reader. */
+/** What a reader may consume next. */
 export interface RangeLimit {
+  /** Maximum number of events in its next range. */
   events: number;
+  /** The range that was begun last. */
+  attempt?: { readonly after: Cursor; readonly count: number };
 }
+
+/**
+ * An event that fails this often by an error of its own is set aside, so that it does not stop its reader for all tenants. Between the
+ * failures are 1, 2, 3 … seconds: a row that it refers to may be written or deleted meanwhile.
+ */
+const MAX_FAILURES = 5;
 
 /** `pauseMs` of a reader that is not needed: how late it may be once it is needed again. */
 const UNNEEDED_PAUSE_MS = 500;
@@ -88,12 +99,14 @@ export async function runReader(
     // Read before `isNeeded`: an endpoint it does not see was committed after all events below this horizon, so skipping them loses
     // nothing.
     const horizon = resources.horizon.position;
+    delete limit.attempt;
     const consumed = await db.transaction(async trx => {
       const after = await lockReader(trx, reader.name);
       if (!after) return undefined;
       const isNeeded = await reader.isNeeded(trx, after);
       const range = await findNextRange(trx, after, horizon, isNeeded ? events : 1);
       if (!range) return undefined;
+      limit.attempt = { after, count: range.count };
       const woken = isNeeded ? await reader.consume(trx, range) : [];
       await saveReaderPosition(trx, reader.name, isNeeded ? range.until : positionBefore(horizon));
       return { isNeeded, woken, count: range.count };
@@ -145,6 +158,8 @@ function createReaderLoop(
   signal: AbortSignal,
 ): { readonly reader: LogReader; wake(): void; settled(): Promise<void> } {
   const limit: RangeLimit = { events: BATCH };
+  /** Failures of the single event after a position. */
+  let failing: { readonly after: Cursor; readonly count: number } | undefined;
   let running: Promise<void> | undefined;
   let isWoken = false;
 
@@ -159,12 +174,38 @@ function createReaderLoop(
           { err: error, reader: reader.name },
           'a reader of the event log failed; the next sweep restarts it',
         );
-        isWoken = false;
-        return;
+        const retryMs = isOfTheEvent(error) ? await isolate(error as Error) : undefined;
+        isWoken = retryMs !== undefined;
+        if (retryMs === undefined) return;
+        pauseMs = retryMs;
       }
       // Aborted at the end of the process, which the condition of the loop sees.
       await sleep(pauseMs, undefined, { signal }).catch(() => undefined);
     }
+  }
+
+  /** Narrows a failed range down to the event that fails, and sets that aside in the end. @returns the time until the next attempt */
+  async function isolate(error: Error): Promise<number | undefined> {
+    const { attempt } = limit;
+    if (!attempt) return undefined;
+    const { after, count: events } = attempt;
+    if (events > 1) return 0;
+    const count = failing && isSame(after, failing.after) ? failing.count + 1 : 1;
+    failing = { after, count };
+    if (count < MAX_FAILURES) return count * SECOND;
+    failing = undefined;
+    const event = await setAsideNext(resources.db, reader.name, after, resources.horizon.position, error.message).catch(
+      (fault: unknown) => {
+        resources.log.error({ err: fault, reader: reader.name }, 'setting an event aside failed');
+        return undefined;
+      },
+    );
+    if (event)
+      resources.log.error(
+        { err: error, reader: reader.name, tenantId: event.tenant_id, eventId: event.event_id },
+        'an event that a reader cannot consume is set aside; see `parley readers`',
+      );
+    return 0;
   }
 
   function wake(): void {

@@ -5,7 +5,7 @@ import ipaddr from 'ipaddr.js';
 /**
  * The address of a client, as limits count it: that of the connection or, behind proxies, the entry of `X-Forwarded-For` that the
  * outermost of them has written. Entries before it are the client's own, who could otherwise choose an address, and with it a limit, for
- * each request. Of IPv6 it is the network of 64 bits, all addresses of which are the client's (RFC 4291 §2.5.1).
+ * each request. For IPv6 it is the network of 64 bits, all of whose addresses the client may use (RFC 4291 §2.5.1).
  * @param proxies how many proxies are in front of this server, one behind the other
  */
 export function clientAddress({ headers, socket }: IncomingMessage, proxies: number): string {

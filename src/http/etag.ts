@@ -3,7 +3,7 @@ import fresh from 'fresh';
 
 /** 132 bits of SHA-256. */
 export const strongEtag = (body: string | Buffer): string => `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
-/** Of a text that is compressed as the client accepts: a strong tag would name one coding of it (RFC 9110 §8.8.3.3). */
+/** For a body that may be compressed: a strong tag would stand for one of its content codings (RFC 9110 §8.8.3.3). */
 export const weakEtag = (body: string | Buffer): string => `W/${strongEtag(body)}`;
 /** The entity tag of the data of one resource. */
 export const etagOf = (data: unknown): string => weakEtag(JSON.stringify(data));

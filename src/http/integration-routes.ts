@@ -4,6 +4,7 @@ import type { IntegrationSecrets } from '../features/integrations/store.ts';
 import { type QuotaState, rateLimitHeaders } from '../platform/rate-limits.ts';
 import type { Resources } from '../schema/context.ts';
 import { clientAddress } from './client-address.ts';
+import { keepRawBodies } from './request-body.ts';
 
 /** An order has a few kilobytes; one of a thousand lines is below this. */
 const ORDER_BODY_LIMIT = 1024 * 1024;
@@ -26,10 +27,7 @@ export function integrationRoutes(resources: Resources) {
       reply.code(429).headers(rateLimitHeaders(states, resources.clock.now())).send({ error: 'limited' });
 
     app.decorateRequest('integration', null);
-    app.removeAllContentTypeParsers();
-    app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit: ORDER_BODY_LIMIT }, (_request, body, done) =>
-      done(null, body),
-    );
+    keepRawBodies(app, ORDER_BODY_LIMIT);
 
     app.post<{ Params: { key: string }; Body: Buffer | undefined }>(
       '/:key',

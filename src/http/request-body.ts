@@ -59,6 +59,12 @@ function limitPauses(raw: IncomingMessage, ms: number): void {
 
 const end = (raw: IncomingMessage): unknown => raw.destroy(new Error('The request body timed out.'));
 
+/** Makes the body of every route of a scope a Buffer, whatever its content type. @param bodyLimit in bytes */
+export function keepRawBodies(app: FastifyInstance, bodyLimit: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => done(null, body));
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**

@@ -6,6 +6,9 @@ import { type ClaimedLane, lockLane } from './store/lanes.sql.ts';
 /** Time slice of a lane while other lanes wait for a slot. */
 const TURN_MS = SECOND;
 
+/** Pause after a wake-up of a lane whose lease is still expired. */
+const RENEWAL_PAUSE_MS = 50;
+
 /** Functions of the runtime that a lane uses. */
 export interface LaneHost {
   readonly clock: Clock;
@@ -117,7 +120,7 @@ export class HeldLane implements Lane {
       const woken = await this.wait(this.#host.leaseMs);
       this.#hasWakeUp ||= woken;
       // A wake-up ends the wait at once: without this pause, a lane whose lease cannot be renewed would busy-loop.
-      if (woken) await new Promise(resolve => setTimeout(resolve, 50));
+      if (woken) await new Promise(resolve => setTimeout(resolve, RENEWAL_PAUSE_MS));
     }
     return false;
   }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { hostname } from 'node:os';
 import type { Db } from '../database/database.ts';
+import { readTimeline } from '../database/timeline.sql.ts';
 import { type Clock, hasPassed, type Instant, instantOf, SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals, Urgency } from '../platform/signals.ts';
@@ -8,12 +9,15 @@ import { surplusLanes } from './balance.ts';
 import { HeldLane } from './held-lane.ts';
 import { LaneLost, laneName, type Queue, type TurnEnd } from './lane.ts';
 import { LanePool } from './lane-pool.ts';
+import { Promotion } from './promotion.ts';
 import {
   claimLanes,
+  deleteBehind,
   deleteProcess,
   findDueLanes,
   type ProcessLoad,
   type Release,
+  type Renewal,
   releaseLanes,
   renewLanes,
 } from './store/lanes.sql.ts';
@@ -29,13 +33,24 @@ export interface Lanes {
    */
   wake(queue: string, key: string, urgency?: Urgency): void;
   /**
-   * Starts draining lanes in this process.
-   * @param onResumed awaited before lanes resume after this process could not reach the database or was suspended
+   * The timeline of the WAL on which rows with an external effect may be claimed; null: any, because the server does not show it or no
+   * lanes are drained; undefined: none for now, because a standby was promoted (`Promotion`).
    */
-  start(queues: readonly Queue[], onResumed: () => Promise<void>): Promise<void>;
+  readonly timeline: number | null | undefined;
+  /** Call when a statement has found another timeline. */
+  suspectPromotion(): void;
+  /**
+   * Starts draining lanes in this process.
+   * @param onResumed awaited before lanes resume after this process could not reach the database or was suspended, and after a standby
+   *   was promoted
+   */
+  start(queues: readonly Queue[], onResumed: Resume): Promise<void>;
   /** Claims no more lanes, lets running lanes finish their step (up to `timeoutMs`), and releases them. */
   stop(timeoutMs: number): Promise<void>;
 }
+
+/** @param timeline the new timeline of the WAL after a promotion; a pool of other connections may still lead to another server */
+type Resume = (timeline: number | undefined) => Promise<void>;
 
 export interface LanesOptions {
   /** A small pool used only for leases: renewals must not queue behind the work that they protect. */
@@ -50,6 +65,10 @@ export interface LanesOptions {
 const SWEEP_MS = SECOND;
 /** Renewals per lease duration. */
 const RENEWALS = 5;
+/** Leases for which other processes are waited for after a promotion: they may find the new primary later. */
+const PROMOTION_LEASES = 2;
+/** Pause between renewals meanwhile. */
+const PROMOTION_POLL_MS = SECOND / 2;
 
 export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions): Lanes {
   const id = randomUUID();
@@ -59,7 +78,7 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   const timers = new Set<NodeJS.Timeout>();
   const unsubscribes: (() => void)[] = [];
   let slots: Readonly<Record<string, number>> = {};
-  let onResumed: () => Promise<void> = async () => undefined;
+  let onResumed: Resume = async () => undefined;
   let releases: Release[] = [];
   /** Time of the last renewal that the database confirmed. */
   let renewedAt: Instant = instantOf(clock);
@@ -68,6 +87,9 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   let isPumpRequested = false;
   let isPublishing = false;
   let isClosed = false;
+  let isRenewalPlanned = false;
+  const promotionMs = PROMOTION_LEASES * leaseMs;
+  const promotion = new Promotion(clock, promotionMs);
 
   const renewEveryMs = leaseMs / RENEWALS;
   const runningLanes = (): HeldLane[] => [...pools.values()].flatMap(pool => [...pool.running.values()]);
@@ -181,7 +203,10 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
     pool.running.delete(key);
     const pause = typeof end === 'object' ? end : undefined;
     releases.push({
-      ...{ queue, tenantId, key, epoch },
+      queue,
+      tenantId,
+      key,
+      epoch,
       pauseMs: pause?.pauseMs,
       error: failure ?? pause?.error,
       isFailure: failure !== undefined,
@@ -212,21 +237,54 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   async function renewAll(): Promise<void> {
     const at = instantOf(clock);
     const hadStalled = hasStalled();
-    if (hadStalled) await onResumed();
+    const { unwritten } = promotion;
+    if (hadStalled || unwritten !== undefined) await onResumed(unwritten);
+    if (unwritten !== undefined) promotion.wrote(unwritten);
     const lanes = runningLanes();
-    const { epochs, processes } = await renewLanes(
+    const renewal = await renewLanes(
       db,
-      { id, name: `${hostname()}:${process.pid}`, slots },
+      { id, name: `${hostname()}:${process.pid}`, slots, timeline: promotion.written },
       lanes,
       leaseMs,
     );
     renewedAt = at;
     for (const lane of lanes) {
-      if (epochs.has(lane.epoch)) lane.renewed(at);
+      if (renewal.epochs.has(lane.epoch)) lane.renewed(at);
       else lane.lose();
     }
     if (hadStalled) pump();
-    handOverSurplus(processes);
+    handOverSurplus(renewal.processes);
+    await followPromotion(renewal);
+  }
+
+  async function followPromotion(renewal: Renewal): Promise<void> {
+    const change = promotion.renewed(renewal);
+    const { timeline } = renewal;
+    if (change === 'found')
+      log.warn(
+        { timeline },
+        'a standby of the database was promoted: nothing is sent before each process has written again what it knows of its last sends',
+      );
+    if (change === 'abandoned' && timeline !== null) {
+      log.warn(
+        { timeline },
+        'a process has not returned since a standby of the database was promoted: what it sent last may be sent again',
+      );
+      await deleteBehind(db, timeline, promotionMs);
+    }
+    if (promotion.timeline === undefined) renewAfter(promotion.unwritten === undefined ? PROMOTION_POLL_MS : 0);
+  }
+
+  /** Renews earlier than usual. */
+  function renewAfter(ms: number): void {
+    if (isRenewalPlanned || isClosed) return;
+    isRenewalPlanned = true;
+    const timer = setTimeout(() => {
+      timers.delete(timer);
+      isRenewalPlanned = false;
+      void renew();
+    }, ms);
+    timers.add(timer);
   }
 
   function handOverSurplus(processes: readonly ProcessLoad[]): void {
@@ -255,8 +313,18 @@ export function createLanes({ db, signals, clock, log, leaseMs }: LanesOptions):
   return {
     wake,
 
+    get timeline() {
+      return promotion.timeline;
+    },
+
+    suspectPromotion() {
+      promotion.suspect();
+      renewAfter(0);
+    },
+
     async start(queues, resume) {
       onResumed = resume;
+      promotion.start(await readTimeline(db));
       for (const queue of queues) pools.set(queue.name, new LanePool(queue));
       slots = Object.fromEntries(queues.map(queue => [queue.name, queue.slots]));
       for (const { name } of queues) {

@@ -17,7 +17,7 @@ export interface HealthPatch {
   readonly canSend?: string;
   /** Null: what blocked it is gone. */
   readonly lastError?: { readonly code: number; readonly title: string; readonly details: string } | null;
-  /** Each replaces an earlier one of its type. */
+  /** Each replaces the stored restriction of its type. */
   readonly restrictions?: readonly Restriction[];
   /** All restrictions are lifted. */
   readonly isReinstated?: true;

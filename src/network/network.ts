@@ -59,6 +59,10 @@ export interface NetworkError {
   readonly traceId?: string;
 }
 
+/** Whether the same call may succeed later. */
+export const isRetryable = ({ retryClass }: Pick<NetworkError, 'retryClass'>): boolean =>
+  retryClass === 'retry_backoff' || retryClass === 'retry_after_wait';
+
 export type SendOutcome =
   /** The network accepted the message; it is not delivered yet. `waId` may differ from the number sent to (Brazil, Mexico). */
   | { readonly kind: 'accepted'; readonly wamid: string; readonly waId?: string; readonly userId?: string }

@@ -56,7 +56,7 @@ function delimiterOf(text: string): string {
 /** Whether a row has a value. Rows without one are left out, as empty lines are: spreadsheets write them with their delimiters. */
 export const isFilled = (cells: readonly string[]): boolean => cells.some(cell => cell !== '');
 
-/** The names of the columns, without the empty ones behind the last: spreadsheets write those of columns that were used once. */
+/** The names of the columns, without the empty ones at the end, which spreadsheets write for columns that were used once. */
 export function columnsOf(cells: readonly string[]): readonly string[] {
   const names = cells.map(cell => cell.trim());
   return names.slice(0, names.findLastIndex(name => name !== '') + 1);

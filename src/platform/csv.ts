@@ -46,11 +46,11 @@ function numberedFrom(first: number): (parsed: ParsedRecord) => CsvRow {
 /** Characters that decide the format, apart from line endings: the line of column names, and one before it that announces the delimiter. */
 const MAX_HEAD = 200_000;
 
-/** A CSV text in parts that is read several times, from its begin. */
+/** A CSV text in parts that is read several times, each time from its beginning. */
 export type CsvSource = () => AsyncIterable<string>;
 
 /**
- * Parses CSV as `parseCsv` does, and holds a few rows at a time. The text is read first for its format: as a rule only its begin.
+ * Parses CSV as `parseCsv` does, and holds a few rows at a time. The text is read first for its format: as a rule only its beginning.
  * @throws UNCLOSED_QUOTE after the rows before it
  */
 export async function* streamCsv(source: CsvSource): AsyncGenerator<CsvRow> {
@@ -61,7 +61,7 @@ export async function* streamCsv(source: CsvSource): AsyncGenerator<CsvRow> {
     hasLineFeed ||= part.includes('\n');
     if (head.length >= MAX_HEAD && hasLineFeed) break;
   }
-  // One at the end stands for one that comes later.
+  // The format depends on whether the text has a line feed: one is added if the first comes after the head.
   const marked = hasLineFeed && !head.includes('\n') ? `${head}\n` : head;
   const { text, line, options } = formatOf(marked);
   const numbered = numberedFrom(line);

@@ -112,7 +112,12 @@ export class KeyedBatches {
 }
 
 const newState = (): KeyState => ({
-  ...{ running: 0, inWork: 0, peak: 0, isScheduled: false, pause: undefined, waiting: [] },
+  running: 0,
+  inWork: 0,
+  peak: 0,
+  isScheduled: false,
+  pause: undefined,
+  waiting: [],
 });
 
 async function settle(entries: readonly Entry[], work: Work): Promise<void> {

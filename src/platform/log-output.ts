@@ -2,7 +2,7 @@ import { write, writeSync } from 'node:fs';
 import type { DestinationStream } from 'pino';
 import { systemClock } from './clock.ts';
 
-/** Length of the lines that wait because the output is slow or fails; what exceeds it is dropped and counted. */
+/** Maximum length, in characters, of the lines that wait because the output is slow or fails; further lines are dropped and counted. */
 const MAX_WAITING = 4 * 1024 * 1024;
 const RETRY_MS = 100;
 const STANDARD_ERROR = 2;
@@ -23,7 +23,7 @@ export interface LogOutput extends DestinationStream {
 export function createLogOutput(fd: number, maxWaiting = MAX_WAITING): LogOutput {
   let waiting = '';
   let dropped = 0;
-  /** What a failed write left. */
+  /** The bytes that the last write did not write. */
   let rest = Buffer.alloc(0);
   let isBusy = false;
   let isFailing = false;

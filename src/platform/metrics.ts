@@ -140,25 +140,57 @@ export function observeMedia(
     bytes: 'Size of the kept files of messages in bytes.',
     waiting: 'Files that wait to be fetched from the network.',
   };
-  let reading: ReturnType<typeof totals> | undefined;
-  // One read for the gauges of a scrape, which are collected concurrently, and for all scrapes while the database is slow.
-  const read = () => {
-    reading ??= totals().finally(() => {
-      reading = undefined;
-    });
-    return Promise.race([reading, wait(SCRAPE_READ_MS, undefined, { ref: false })]);
-  };
+  const read = readAtScrape(totals);
   for (const name of ['files', 'bytes', 'waiting'] as const)
     new Gauge({
       name: `parley_media_${name}`,
       help: help[name],
       registers: [registry],
-      // A scrape must neither fail with the database nor wait for it: the last value stays.
       async collect() {
-        const current = await read().catch(() => undefined);
+        const current = await read();
         if (current) this.set(current[name]);
       },
     });
+}
+
+/**
+ * Reads the database for the gauges of a scrape, which are collected concurrently, once; also once for all scrapes while it is slow. A scrape
+ * must neither fail with the database nor wait for it: the result is undefined then, and the last values stay.
+ */
+function readAtScrape<Values>(query: () => Promise<Values>): () => Promise<Values | undefined> {
+  let reading: Promise<Values> | undefined;
+  return () => {
+    reading ??= query().finally(() => {
+      reading = undefined;
+    });
+    return Promise.race([reading, wait(SCRAPE_READ_MS, undefined, { ref: false })]).catch(() => undefined);
+  };
+}
+
+/** Gauges of the readers of the event log. @param status read at each scrape */
+export function observeReaders(
+  registry: Registry,
+  status: () => Promise<readonly { readonly name: string; readonly lag_seconds: number; readonly set_aside: number }[]>,
+): void {
+  const read = readAtScrape(status);
+  new Gauge({
+    name: 'parley_log_reader_lag_seconds',
+    help: 'Age of the oldest event that a reader of the log (webhooks, bots, campaigns) has not consumed; 0 if there is none.',
+    labelNames: ['reader'],
+    registers: [registry],
+    async collect() {
+      for (const { name, lag_seconds } of (await read()) ?? []) this.set({ reader: name }, lag_seconds);
+    },
+  });
+  new Gauge({
+    name: 'parley_log_events_set_aside',
+    help: 'Events that a reader of the log could not consume, set aside until `parley readers retry`.',
+    labelNames: ['reader'],
+    registers: [registry],
+    async collect() {
+      for (const { name, set_aside } of (await read()) ?? []) this.set({ reader: name }, set_aside);
+    },
+  });
 }
 
 /** @param openWriter the transaction that holds back the event log, with the seconds since it was first seen */

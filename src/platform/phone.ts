@@ -8,6 +8,16 @@ export interface Phone {
 }
 
 /**
+ * Text without format characters, which copied numbers have before and after them (marks of the writing direction), and without the
+ * `.0` of a number that a program has written as a decimal fraction: with its 0, it would be somebody else's.
+ */
+const shown = (input: string): string =>
+  input
+    .replaceAll(/\p{Cf}/gu, '')
+    .trim()
+    .replace(/^(\d{6,})\.0+$/, '$1');
+
+/**
  * Parses a number in international format: with `+`, with `00`, or bare digits that start with the country code.
  * Accepts possible numbers, not only assigned ones: numbering plans change faster than metadata, and the network
  * rejects numbers that do not exist.
@@ -15,7 +25,7 @@ export interface Phone {
  * @returns undefined if the text is not a possible international number
  */
 export function parsePhone(input: string): Phone | undefined {
-  const text = input.trim();
+  const text = shown(input);
   if (text.length > 40) return undefined;
   const international = text.startsWith('+') ? text : text.startsWith('00') ? `+${text.slice(2)}` : `+${text}`;
   // Mexico dropped the mobile prefix 1 in 2019; the network and old address books still write +52 1.
@@ -39,7 +49,7 @@ export const isPhoneCountry = (code: string): boolean => isSupportedCountry(code
  * @returns undefined if the text is not a possible number
  */
 export function parsePhoneIn(input: string, country: string | null): Phone | undefined {
-  const text = input.trim();
+  const text = shown(input);
   if (text.length > 40) return undefined;
   if (/^(\+|00)/.test(text)) return parsePhone(text);
   if (country === null || !isSupportedCountry(country)) return undefined;

@@ -51,11 +51,14 @@ export function createSignals(transport: SignalTransport): Signals {
   let flushTimer: NodeJS.Timeout | undefined;
   let flushAtMs = Number.POSITIVE_INFINITY;
   let flushedAtMs = Number.NEGATIVE_INFINITY;
-  /** When all messages so far were due at the sustained spacing, but at most a burst ahead: `soon` and full messages do not wait for it. */
-  let paidAtMs = Number.NEGATIVE_INFINITY;
+  /**
+   * The theoretical arrival time of the next message at the sustained spacing (GCRA), limited to one burst ahead of the last message.
+   * `soon` and full messages do not wait for it.
+   */
+  let theoreticalAtMs = Number.NEGATIVE_INFINITY;
   let isFlushing = false;
   /** The highest urgency among the waiting signals. */
-  let urgency: Urgency = 'later';
+  let highestUrgency: Urgency = 'later';
   let closed = false;
 
   function emit(topic: string): void {
@@ -70,10 +73,10 @@ export function createSignals(transport: SignalTransport): Signals {
     if (!transport.isReady() || waiting.size === 0) return;
     isFlushing = true;
     flushedAtMs = performance.now();
-    paidAtMs = Math.min(Math.max(paidAtMs, flushedAtMs), flushedAtMs + BURST_MS) + SUSTAINED_SPACING_MS;
+    theoreticalAtMs = Math.min(Math.max(theoreticalAtMs, flushedAtMs), flushedAtMs + BURST_MS) + SUSTAINED_SPACING_MS;
     const topics = [...waiting].slice(0, TOPICS_PER_MESSAGE);
     for (const topic of topics) waiting.delete(topic);
-    if (waiting.size === 0) urgency = 'later';
+    if (waiting.size === 0) highestUrgency = 'later';
     await transport.send(topics.join(' '));
     isFlushing = false;
     if (transport.isReady() && waiting.size > 0) schedule();
@@ -81,8 +84,8 @@ export function createSignals(transport: SignalTransport): Signals {
 
   function nextMessageMs(): number {
     if (waiting.size >= TOPICS_PER_MESSAGE) return flushedAtMs;
-    const soonestMs = flushedAtMs + SPACING_MS[urgency];
-    return urgency === 'soon' ? soonestMs : Math.max(soonestMs, paidAtMs - BURST_MS);
+    const soonestMs = flushedAtMs + SPACING_MS[highestUrgency];
+    return highestUrgency === 'soon' ? soonestMs : Math.max(soonestMs, theoreticalAtMs - BURST_MS);
   }
 
   /** One message at a time. */
@@ -105,10 +108,10 @@ export function createSignals(transport: SignalTransport): Signals {
   });
 
   return {
-    send(topic, as = 'later') {
+    send(topic, urgency = 'later') {
       emit(topic);
       waiting.add(topic);
-      if (as === 'soon') urgency = as;
+      if (urgency === 'soon') highestUrgency = urgency;
       schedule();
     },
     on(topic, listener) {

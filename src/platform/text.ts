@@ -14,8 +14,8 @@ export const toStorable = (text: string): string => text.replaceAll('\0', '').to
 export const UNSTORABLE = 'Must not contain the character U+0000 or an unpaired surrogate.';
 
 /**
- * Normalises a text for comparison: removes case, diacritics, punctuation and repeated spaces. Combining marks that are letters of
- * their script (vowels of Hindi or Thai) stay.
+ * Normalises a text for comparison: removes case, diacritics, punctuation, emoji and repeated spaces. Combining marks that are letters of
+ * their script (vowels of Hindi or Thai) stay. In Arabic the hamza of a letter, which many do not type, and tatweel are removed.
  * @example foldText(' ¡ARRÊT! ') // 'arret'
  */
 export const foldText = (text: string): string =>
@@ -25,6 +25,6 @@ export const foldText = (text: string): string =>
     .toUpperCase()
     .toLowerCase()
     .normalize('NFKD')
-    .replace(/\p{Diacritic}/gu, '')
+    .replace(/[\p{Diacritic}\p{Variation_Selector}\p{Me}\u0640\u0653-\u0655]/gu, '')
     .replace(/[^\p{L}\p{N}\p{M}]+/gu, ' ')
     .trim();

@@ -77,8 +77,8 @@ export type InputFields = PothosSchemaTypes.InputFieldBuilder<typeof builder.$in
 export const IDEMPOTENCY_KEY =
   'Repeating the mutation with the same key within 24 hours returns the first result; with other input it is an IDEMPOTENCY_MISMATCH. At most 255 characters.';
 
-/** Global ids are untrusted input and can name any type. */
-const isNode = (type: GraphQLNamedType | undefined): boolean =>
+/** Whether a type implements Node. Global ids are untrusted input and can name any type. */
+export const isNode = (type: GraphQLNamedType | undefined): boolean =>
   isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 
 /** Collects the missing scopes of a failure, which may be nested. */

@@ -67,8 +67,8 @@ export const valueLoader = <Value>(
   });
 
 /**
- * `map` of a value that a list has read with its row, else of what a loader reads. What is known is returned at once: promises for
- * each row of a list take longer than the rest of their field.
+ * Applies `map` to a value that a list has read with its row, otherwise to the one that `load` reads. A known value is mapped without a
+ * promise: one for each row of a list takes longer than the rest of the field.
  */
 export const knownOrLoaded = <Value, Result>(
   known: Value | undefined,

@@ -1,9 +1,8 @@
 import { resolveNodes } from '@pothos/plugin-relay';
-import { isObjectType } from 'graphql';
 import { invalid } from '../core/errors.ts';
 import { decodeGlobalId } from '../core/global-ids.ts';
 import { tenantOf } from '../core/principal.ts';
-import { builder } from './builder.ts';
+import { builder, isNode } from './builder.ts';
 
 const MAX_NODES = 100;
 
@@ -22,8 +21,7 @@ builder.queryField('nodes', t =>
         throw invalid({ ids: [`Takes at most ${MAX_NODES} ids, not ${ids.length}.`] }, 'TOO_MANY');
       const found = ids.map(text => {
         const id = decodeGlobalId(text);
-        const type = id?.tenantId === tenantOf(context) ? info.schema.getType(id.typename) : undefined;
-        return isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node') ? (id ?? null) : null;
+        return id?.tenantId === tenantOf(context) && isNode(info.schema.getType(id.typename)) ? id : null;
       });
       return resolveNodes(builder, context, info, found) as Promise<never[]>;
     },

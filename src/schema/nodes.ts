@@ -13,7 +13,7 @@ type LoadMany<Row> = (ids: readonly string[], context: Context) => Promise<(Row 
 /**
  * `loadManyWithoutCache` of a node type with numeric keys: null for ids that are missing or that the token may not read. With its cache, Pothos
  * returns an object without its type to the second field of a request that finds it.
- * @param currentIds returns what former ids stand for now, index by index; asked only for ids that have no row
+ * @param currentIds returns what former ids stand for now, index by index; called only for ids that have no row
  */
 export const nodesByNumber = <Row extends { readonly id: number }>(
   scope: Scope,

@@ -8,7 +8,7 @@ import { repairedInput } from './repaired-input.ts';
 const MAX_STEPS = 6;
 
 /**
- * Returns the error of an input with the faults that it keeps the later checks from finding, so that all are reported at once. The
+ * Adds to the error of an input the faults that the checks after it would have found, so that all are reported at once. The
  * work is rehearsed without the faulty fields, in a context that changes nothing; only on the path of an error, so that valid input
  * costs no more statements. A fault that the repair itself may have caused is left out.
  * @param error what the work threw; returned as it is unless it is about fields

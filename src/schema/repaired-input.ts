@@ -8,7 +8,7 @@ import {
 } from 'graphql';
 import { STAND_IN } from '../core/errors.ts';
 
-/** What a repair leaves of a value: another one, nothing, or no way to have the rest without it. */
+/** The result of a repair: another value, none, or that the rest cannot be checked without the value. */
 type Repair = { readonly value: unknown } | 'removed' | 'impossible';
 
 type InputObject = Readonly<Record<string, unknown>>;
@@ -33,7 +33,7 @@ export function repairedInput(
   return current;
 }
 
-function repair(type: GraphQLInputType, value: unknown, path: readonly string[]): Repair {
+function repairValue(type: GraphQLInputType, value: unknown, path: readonly string[]): Repair {
   const inner = getNullableType(type);
   const isBelow = path.length > 0 && isInputObjectType(inner) && typeof value === 'object' && value !== null;
   const below = isBelow ? repairObject(inner, value as InputObject, path) : 'removed';
@@ -54,7 +54,7 @@ function repairObject(
   if (!field) return 'impossible';
   // Removed by an earlier fault of the same field.
   if (object[name] === undefined && path.length === 0) return { value: object };
-  const repaired = repair(field.type, object[name], path);
+  const repaired = repairValue(field.type, object[name], path);
   if (repaired !== 'removed')
     return repaired === 'impossible' ? repaired : { value: { ...object, [name]: repaired.value } };
   if (type.isOneOf) return 'removed';

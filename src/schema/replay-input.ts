@@ -1,5 +1,5 @@
 import { FieldErrorList } from '../core/errors.ts';
-import { parseUuid } from '../core/global-ids.ts';
+import { notAnId, parseUuid } from '../core/global-ids.ts';
 
 interface ReplaySelection {
   readonly ids?: readonly (string | number)[] | null | undefined;
@@ -27,7 +27,7 @@ export function replayedIds<Input extends ReplaySelection>(
   if (ids && ids.length > maximum) errors.add('ids', `May have at most ${maximum}.`, 'TOO_MANY');
   const read = ids?.map((text, index) => {
     const id = parseUuid(tenantId, typename, String(text));
-    if (id === undefined) errors.add(`ids.${index}`, `This is not the id of a ${typename}.`, 'REFERENCE_NOT_FOUND');
+    if (id === undefined) errors.add(`ids.${index}`, notAnId(typename), 'REFERENCE_NOT_FOUND');
     return id ?? '';
   });
   errors.throwIfAny();

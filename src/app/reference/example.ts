@@ -139,7 +139,7 @@ function valueOfType(type: GraphQLInputType): unknown {
   return isEnumType(named) ? named.getValues()[0]?.name : (SCALARS[named.name] ?? 'example');
 }
 
-/** The required fields, and of the others the first with a sample value, where less than two are required. */
+/** The required fields and, if there are fewer than two, the first optional field with a sample value. */
 function objectOf(type: GraphQLInputObjectType): object {
   const fields = Object.values(type.getFields());
   if (type.isOneOf) return Object.fromEntries(fields.slice(0, 1).map(field => [field.name, sampleOf(field)]));

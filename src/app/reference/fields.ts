@@ -9,7 +9,7 @@ import {
   type OperationDefinitionNode,
   parse,
 } from 'graphql';
-import { type ErrorCode, FIELD_CODES } from '../../core/errors.ts';
+import { type ErrorCode, isFieldCode } from '../../core/errors.ts';
 import { measure } from '../../graphql/execution/limits.ts';
 import type { Route } from '../../rest/runtime/route.ts';
 import { operationOf } from '../../rest/runtime/sparse.ts';
@@ -21,12 +21,16 @@ export interface RootField {
   readonly field: GraphQLField<unknown, unknown>;
 }
 
-export const rootFields = (schema: GraphQLSchema): RootField[] =>
-  (['query', 'mutation', 'subscription'] as const).flatMap(operation => {
-    const type = { query: schema.getQueryType(), mutation: schema.getMutationType() };
-    const root = operation === 'subscription' ? schema.getSubscriptionType() : type[operation];
-    return Object.values(root?.getFields() ?? {}).map(field => ({ operation, field }));
-  });
+export function rootFields(schema: GraphQLSchema): RootField[] {
+  const roots = {
+    query: schema.getQueryType(),
+    mutation: schema.getMutationType(),
+    subscription: schema.getSubscriptionType(),
+  };
+  return (['query', 'mutation', 'subscription'] as const).flatMap(operation =>
+    Object.values(roots[operation]?.getFields() ?? {}).map(field => ({ operation, field })),
+  );
+}
 
 /** Alternatives, each a list of scopes that are all required. */
 function scopesOf({ field }: RootField): readonly (readonly string[])[] {
@@ -102,8 +106,6 @@ function payloadOf({ type }: RootField['field']): string[] {
     : [];
 }
 
-const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
-
 /** Error codes of a field: from its shape, and from the REST routes that call it. */
 function errorsOf({ operation, field }: RootField, codes: ReadonlySet<ErrorCode>): string[] {
   if (operation !== 'mutation') return [];
@@ -118,9 +120,9 @@ function errorsOf({ operation, field }: RootField, codes: ReadonlySet<ErrorCode>
     ...codes,
   ];
   const all = [...new Set(derived.filter(code => code !== false))].sort();
-  const refusals = all.filter(code => !FIELD_CODE.has(code)).map(code => `\`${code}\``);
-  const references = all.filter(code => FIELD_CODE.has(code)).map(code => `\`${code}\``);
-  return [`User errors: ${['faults of fields', ...references, ...refusals].join(', ')}`];
+  const refusalCodes = all.filter(code => !isFieldCode(code)).map(code => `\`${code}\``);
+  const fieldCodes = all.filter(isFieldCode).map(code => `\`${code}\``);
+  return [`User errors: ${['faults of fields', ...fieldCodes, ...refusalCodes].join(', ')}`];
 }
 
 /** Codes that routes declare, by the root field that they call. @param isUserError excludes codes that only REST has */

@@ -28,7 +28,7 @@ export async function createBot(context: Context, input: WithKey<BotInput>): Pro
         return insertBot(trx, tenant.id, fields, kindOf(reply), reply);
       },
       store: bot => ({ id: bot.id }),
-      again: stored => requireBot(context, (stored as { id: number }).id),
+      rebuild: stored => requireBot(context, (stored as { id: number }).id),
     },
   );
 }
@@ -105,7 +105,7 @@ export async function changeBot(context: Context, id: number, input: WithKey<Bot
           : before;
       },
       store: bot => ({ id: bot.id }),
-      again: () => requireBot(context, id),
+      rebuild: () => requireBot(context, id),
     },
   );
 }
@@ -123,6 +123,6 @@ export const removeBot = (context: Context, id: number, idempotencyKey: string |
         if (!(await deleteBot(trx, tenantOf(context), id))) throw notFound('Bot');
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );

@@ -43,7 +43,7 @@ export async function createCampaign(context: Context, input: WithKey<CampaignIn
         return insertCampaign(trx, tenant.id, fields, authorOf(context));
       },
       store: ({ id }) => ({ id }),
-      again: stored => requireCampaign(context, (stored as { id: number }).id),
+      rebuild: stored => requireCampaign(context, (stored as { id: number }).id),
     },
   );
 }
@@ -78,7 +78,7 @@ export async function changeCampaign(
         return updateCampaign(trx, tenant.id, id, fields);
       },
       store: () => ({ id }),
-      again: () => requireCampaign(context, id),
+      rebuild: () => requireCampaign(context, id),
     },
   );
 }
@@ -98,6 +98,6 @@ export const removeCampaign = (
         await deleteCampaign(trx, tenantOf(context), id);
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );

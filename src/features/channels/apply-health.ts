@@ -65,8 +65,8 @@ export async function applyHealth(
 }
 
 /**
- * Whether the network has sent a change again, in another body: byte-identical ones are not read. The same change at another time has
- * happened again: a number that recovered is flagged once more. Without a time of the network it cannot be told.
+ * Whether the network has sent a change again in another body; repetitions with the same bytes are not read at all. With another time,
+ * the same change has happened again: a number that recovered was flagged once more. Without a time of the network, it counts as repeated.
  */
 const isRepeated = (last: HealthChange | null, change: HealthChange, isTimeEstimated: boolean): boolean =>
   last !== null &&

@@ -26,7 +26,7 @@ const keyed = (operation: string, input: WithKey<object>): Keyed => ({ operation
 /** How a mutation's result is stored and rebuilt: as the channel is by then. */
 const asChannel = (context: Context) => ({
   store: ({ id }: PublicChannel) => ({ id }),
-  again: (stored: unknown) => requireChannel(context.db.write, tenantOf(context), (stored as { id: number }).id),
+  rebuild: (stored: unknown) => requireChannel(context.db.write, tenantOf(context), (stored as { id: number }).id),
 });
 
 const wake = (context: Context, channel: PublicChannel): PublicChannel => {
@@ -142,9 +142,9 @@ export async function disconnectOnce(
   const request = keyed('disconnectChannel', { id, reason, idempotencyKey } as WithKey<object>);
   const written = await once<WrittenDisconnected | DisconnectedChannel>(context, request, {
     run: trx => writeDisconnected(trx, tenantId, id, reason),
-    // What a repetition is told if this process dies before it has counted.
+    // The answer to a repetition if this process dies before all messages are cancelled and counted.
     store: one => ({ cancelled: 'waiting' in one ? one.waiting.length : one.cancelled }),
-    again: async stored => ({
+    rebuild: async stored => ({
       channel: await requireChannel(context.db.write, tenantId, id),
       cancelled: (stored as { cancelled: number }).cancelled,
     }),

@@ -1,7 +1,7 @@
 import { conflict, notFound } from '../../core/errors.ts';
 import { tenantOf } from '../../core/principal.ts';
 import type { NumberHealth } from '../../network/health.ts';
-import { type ChannelCredentials, NetworkCallError } from '../../network/network.ts';
+import { type ChannelCredentials, isRetryable, NetworkCallError } from '../../network/network.ts';
 import type { Context, Resources } from '../../schema/context.ts';
 import { networkRefusal } from '../templates/sync/network-refusal.ts';
 import { onceAfter } from '../tenancy/idempotency/once.ts';
@@ -35,7 +35,7 @@ export async function checkChannel(
         return row;
       },
       store: () => ({ id }),
-      again: () => requireChannel(context.db.write, tenantId, id),
+      rebuild: () => requireChannel(context.db.write, tenantId, id),
     },
   );
   context.signals.send('events');
@@ -58,7 +58,7 @@ export async function askHealth(
     return await network.numberHealth(channel);
   } catch (error) {
     const refused = error instanceof NetworkCallError ? error.error : undefined;
-    if (!refused || ['retry_backoff', 'retry_after_wait'].includes(refused.retryClass)) throw networkRefusal(error);
+    if (!refused || isRetryable(refused)) throw networkRefusal(error);
     const { code, title, details } = refused;
     return { patch: { canSend: 'BLOCKED', lastError: { code, title, details } }, details: { code, title, details } };
   }

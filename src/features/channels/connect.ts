@@ -3,7 +3,7 @@ import type { Db } from '../../database/database.ts';
 import { violationOf } from '../../database/violations.ts';
 import { append } from '../../events/append.ts';
 import type { NumberHealth } from '../../network/health.ts';
-import { NetworkCallError, type PhoneNumberInfo } from '../../network/network.ts';
+import { isRetryable, NetworkCallError, type PhoneNumberInfo } from '../../network/network.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import type { Resources } from '../../schema/context.ts';
 import { resumeQueue } from '../messages/dispatch/resume.ts';
@@ -95,8 +95,7 @@ export function checkSettings(
 /** Throws the fault of the field that the network refuses: the token, if it lacks permissions. */
 function rejectInput(error: unknown): never {
   const provider = error instanceof NetworkCallError ? error.error : undefined;
-  const isTransient = !provider || ['retry_backoff', 'retry_after_wait'].includes(provider.retryClass);
-  if (!(error instanceof Error) || isTransient) throw networkRefusal(error);
+  if (!(error instanceof Error) || !provider || isRetryable(provider)) throw networkRefusal(error);
   const errors = new FieldErrorList();
   // 100: an object that does not exist, or that the token may not see.
   errors.add(

@@ -14,6 +14,7 @@ export const PORTFOLIO_FAULT = 'Must be digits: the id of the business portfolio
  * them move to that portfolio, and contacts that share one are merged.
  *
  * Lock order: channels, tenant_usage, contacts. Call it before the transaction locks any of those, to avoid deadlocks.
+ * @param onCountedTwice takes the numbers of conversations that a merge found counted twice, where the transaction counts at its end
  * @returns the channels that changed
  */
 export async function setPortfolio(
@@ -22,6 +23,7 @@ export async function setPortfolio(
   wabaId: string,
   portfolioId: string,
   nowMs: number,
+  onCountedTwice?: (count: number) => void,
 ): Promise<PublicChannel[]> {
   const channels = await lockAccount(trx, tenantId, wabaId);
   const formerIds = new Set(channels.map(channel => channel.portfolio_id).filter(formerId => formerId !== portfolioId));
@@ -30,7 +32,7 @@ export async function setPortfolio(
   for (const formerId of formerIds) {
     // If other accounts still have the former portfolio, its user ids cannot be attributed to this account.
     if (formerId !== null && (await portfolioExists(trx, tenantId, formerId))) continue;
-    await adoptPortfolio(trx, tenantId, formerId ?? `waba:${wabaId}`, portfolioId, nowMs);
+    await adoptPortfolio(trx, tenantId, formerId ?? `waba:${wabaId}`, portfolioId, nowMs, onCountedTwice);
   }
   await append(
     trx,
@@ -52,9 +54,11 @@ export async function applyPortfolios(
   tenantId: number,
   updates: readonly PortfolioUpdate[],
   nowMs: number,
+  onCountedTwice: (count: number) => void,
 ): Promise<void> {
   const latest = new Map<string, string>();
   for (const { channels, update } of updates)
     for (const { waba_id: wabaId } of channels) latest.set(wabaId, update.portfolioId);
-  for (const [wabaId, portfolioId] of latest) await setPortfolio(trx, tenantId, wabaId, portfolioId, nowMs);
+  for (const [wabaId, portfolioId] of latest)
+    await setPortfolio(trx, tenantId, wabaId, portfolioId, nowMs, onCountedTwice);
 }

@@ -17,6 +17,8 @@ export interface WebhookOwners {
   readonly owners: readonly WebhookOwner[];
   /** A digest of them, by `webhook_owners_version`; empty without owners. */
   readonly version: string;
+  /** Of all owners in the database; empty without owners. */
+  readonly revision: string;
 }
 
 /** The channels that a webhook names, with their app secrets. */
@@ -35,7 +37,7 @@ export async function webhookOwners(
     displayPhoneNumber: row.display_phone_number,
     appSecret: secrets.open(row.app_secret_sealed),
   }));
-  return { owners, version: rows[0]?.version ?? '' };
+  return { owners, version: rows[0]?.version ?? '', revision: rows[0]?.revision ?? '' };
 }
 
 /** Whether a channel was connected with this verify token. */

@@ -107,7 +107,7 @@ export async function runBatch(
         created: results.flatMap(({ contact }) => (contact ? { id: contact.id } : [])),
         results: results.map(({ contact, ...result }) => ({ ...result, id: contact?.id ?? null })),
       }),
-      again: async stored => repeated(context, tenantId, stored as Stored),
+      rebuild: async stored => repeated(context, tenantId, stored as Stored),
     });
     context.signals.send('events');
     return batch;

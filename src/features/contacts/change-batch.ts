@@ -61,7 +61,7 @@ function checkIds(ids: readonly number[], maximum: number, errors: FieldErrorLis
   else if (ids.length > maximum) errors.add('ids', `Takes 1 to ${maximum} ids.`, 'TOO_MANY');
 }
 
-/** Told once, not for every contact. */
+/** Checked once for the batch, so that a reference that does not exist is one error and not one for each contact. */
 async function requireReferences(trx: Db, tenantId: number, set: ContactInput): Promise<void> {
   const references = parseReferences(tenantId, set);
   const errors = new FieldErrorList();

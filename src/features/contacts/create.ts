@@ -67,7 +67,7 @@ async function create(context: Context, input: CreateContactInput): Promise<Cont
       },
       store: created => ({ id: created.id }),
       contactId: created => created.id,
-      again: async stored => {
+      rebuild: async stored => {
         const { id } = stored as { id: number };
         const existing = (await findContacts(context.db.write, tenant.id, [id])).get(id);
         if (!existing) throw notFound('Contact');

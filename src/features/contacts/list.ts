@@ -127,7 +127,7 @@ function byConsent({ category, ...conditions }: Filter): { column: FilterColumn;
   const column: FilterColumn = {
     sql: 'e.state',
     type: 'text',
-    // Uncorrelated, with the contact once more: few entries of a state lead to their contacts, instead of a look at each contact.
+    // An uncorrelated subquery, which joins the contact again: PostgreSQL starts from the few entries instead of checking each contact.
     exists: predicate => `c.id in (
       select e.contact_id from consent_entries e join contacts o on o.tenant_id = $1 and o.id = e.contact_id
       where e.tenant_id = $1 and e.category in ${categories} and ${predicate}

@@ -48,7 +48,7 @@ export async function removeContacts(
     once<Removal>(context, keyed, {
       run: work,
       store: ({ receiptIds }) => ({ ids: [...idOf], receiptIds }),
-      again: async stored => {
+      rebuild: async stored => {
         repeated = stored as typeof repeated;
         return { contacts: [], found: new Set(), receiptIds: [] };
       },

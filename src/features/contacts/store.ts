@@ -1,9 +1,9 @@
 import { type ExpressionBuilder, sql } from 'kysely';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Db, Schema } from '../../database/database.ts';
-import { anyIn, anyOf, bigints, transactionTime, unnest } from '../../database/expressions.ts';
+import { anyByKey, anyIn, anyOf, bigints, transactionTime, unnest } from '../../database/expressions.ts';
 import { identitySpellings, phoneKey } from '../../platform/phone.ts';
-import { COLUMNS_OF_C } from './columns.ts';
+import { COLUMNS_OF_C, currentContactId } from './columns.ts';
 import {
   CONTACT_COLUMNS,
   type ContactFields,
@@ -37,14 +37,20 @@ export const getContacts = compileOnce((db, tenantId: number, ids: readonly numb
     .where('id', '=', anyOf(ids)),
 );
 
+/** Each by its keys: without statistics, PostgreSQL reads all merges of a tenant for one contact, and for a thousand all of its contacts. */
 const selectRequested = compileOnce((db, tenantId: number, ids: readonly number[]) =>
   db
     .selectFrom(unnest('r', { id: bigints(ids) }))
-    .leftJoin('contact_merges as m', join =>
-      join.on('m.tenant_id', '=', tenantId).onRef('m.former_id', '=', 'r.id').on('m.undone_at', 'is', null),
-    )
-    .innerJoin('contacts as c', join =>
-      join.on('c.tenant_id', '=', tenantId).on(eb => eb('c.id', '=', eb.fn.coalesce('m.contact_id', 'r.id'))),
+    .innerJoinLateral(
+      eb =>
+        eb
+          .selectFrom('contacts as k')
+          .select(CONTACT_COLUMNS)
+          .where('k.tenant_id', '=', tenantId)
+          .where('k.id', '=', currentContactId(tenantId, 'r.id'))
+          .offset(sql.lit(0))
+          .as('c'),
+      join => join.onTrue(),
     )
     .select('r.id as requested_id')
     .select(COLUMNS_OF_C)
@@ -63,7 +69,7 @@ const selectGroups = compileOnce((db, tenantId: number, contactIds: readonly num
     .innerJoin('groups as g', join => join.onRef('g.tenant_id', '=', 'cg.tenant_id').onRef('g.id', '=', 'cg.group_id'))
     .select(['cg.contact_id', 'g.id', 'g.name', 'g.created_at', 'g.updated_at'])
     .where('cg.tenant_id', '=', tenantId)
-    .where('cg.contact_id', '=', anyOf(contactIds))
+    .where('cg.contact_id', '=', anyByKey(contactIds))
     .orderBy('g.name'),
 );
 
@@ -208,7 +214,7 @@ export async function lockContactRows(trx: Db, tenantId: number, ids: readonly n
     .selectFrom('contacts')
     .select('id')
     .where('tenant_id', '=', tenantId)
-    .where('id', '=', anyOf(ids))
+    .where('id', '=', anyByKey(ids))
     .orderBy('id')
     .forUpdate()
     .execute();

@@ -91,7 +91,7 @@ async function change(
       run: trx => applyChange(trx, callerOf(context), parsed),
       store: () => ({ id }),
       contactId: () => id,
-      again: async () => {
+      rebuild: async () => {
         const existing = (await findContacts(context.db.write, tenantId, [id])).get(id);
         if (!existing) throw notFound('Contact');
         return existing;

@@ -19,7 +19,7 @@ export async function lockConversations(
   return rows;
 }
 
-/** The network retries a webhook for this long: the id of a message that arrives now may be so much older, as it has the time of writing. */
+/** The network retries a webhook for this long, and ids have the time of writing: a message that arrives now may have an id this old. */
 const LATEST_ARRIVAL_MS = 7 * DAY;
 
 /**

@@ -86,7 +86,7 @@ export async function updateConversation(
         return after ?? before;
       },
       store: () => ({ id }),
-      again: async () => {
+      rebuild: async () => {
         const row = await resolveConversation(context.db.write, tenantId, id);
         if (!row) throw notFound('Conversation');
         return row;

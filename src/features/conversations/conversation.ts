@@ -46,6 +46,9 @@ export type ConversationState = Pick<
   'status' | 'snoozed_until' | 'assignee_id' | 'unread_count' | 'tag_ids'
 >;
 
+/** Former values in `conversation.updated`: `id` and `contact_id` only if a merge of contacts, or its undo, changed them. */
+export type ConversationBefore = Partial<ConversationState & Pick<PublicConversation, 'id' | 'contact_id'>>;
+
 const STATE = [
   'status',
   'snoozed_until',

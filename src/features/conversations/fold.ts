@@ -2,6 +2,7 @@ import type { NewEvent } from '../../core/events.ts';
 import type { Db } from '../../database/database.ts';
 import { monthOf } from '../tenancy/usage/usage.ts';
 import { type ConversationStatus, type PublicConversation, previousState } from './conversation.ts';
+import { threadKey } from './owners.ts';
 import {
   applyFolds,
   type ConversationKey,
@@ -23,6 +24,10 @@ export const lockOrCreateConversations = (
   keys: readonly ConversationKey[],
   nowMs: number,
 ): Promise<LockedConversation[]> => lockOrInsertConversations(trx, tenantId, keys, monthOf(nowMs));
+
+/** The ids of conversations, by `threadKey`. */
+export const idsByThread = (conversations: readonly LockedConversation[]): ReadonlyMap<string, number> =>
+  new Map(conversations.map(row => [threadKey({ channelId: row.channel_id, contactId: row.contact_id }), row.id]));
 
 /** Input of the fold: one message. */
 export interface FoldedMessage {

@@ -75,7 +75,10 @@ export const CONVERSATIONS: ListDefinition = {
   searchSemiJoin: ofContacts,
 };
 
-/** The generated columns that indexes have in place of what messages change: in which order they sort alike. */
+/**
+ * Columns that messages change are not indexed; the indexes have generated columns with these times rounded to a slot, which sort in the
+ * same order.
+ */
 const SLOTS: Readonly<Record<string, { readonly slot: string; readonly ms: number }>> = {
   lastActivityAt: { slot: 'activitySlot', ms: 10 * MINUTE },
   windowExpiresAt: { slot: 'windowSlot', ms: HOUR },

@@ -118,7 +118,7 @@ export async function applyFolds(
 }
 
 /**
- * What an answer that arrives late leaves unread and waiting: the inbound messages after it, of those that are so now. The
+ * Unread count and start of the wait that remain after an answer that arrives late: inbound messages before it no longer count. The
  * conversations are locked.
  */
 export async function findUnanswered(
@@ -168,6 +168,18 @@ export async function getConversations(
   return rows;
 }
 
+/** The conversations of contacts, by id. */
+export async function conversationsOf(
+  db: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+): Promise<PublicConversation[]> {
+  const { rows } = await sql<PublicConversation>`
+    select ${PUBLIC_CONVERSATION} from conversations v
+    where v.tenant_id = ${tenantId} and v.contact_id = any(${contactIds}::bigint[]) order by v.id`.execute(db);
+  return rows;
+}
+
 /** The conversation with an id, or the one that merges have folded it into. */
 export async function resolveConversation(
   db: Db,
@@ -186,6 +198,18 @@ export async function currentIds(db: Db, tenantId: number, ids: readonly number[
     select ${currentConversationId(tenantId, sql`i.id`)} as id
     from unnest(${ids}::bigint[]) with ordinality as i (id, place) order by i.place`.execute(db);
   return rows.map(({ id }) => id);
+}
+
+/** Deletes the conversations of contacts. @returns them as they were */
+export async function deleteConversationsOf(
+  trx: Db,
+  tenantId: number,
+  contactIds: readonly number[],
+): Promise<PublicConversation[]> {
+  const { rows } = await sql<PublicConversation>`
+    delete from conversations v where v.tenant_id = ${tenantId} and v.contact_id = any(${contactIds}::bigint[])
+    returning ${PUBLIC_CONVERSATION}`.execute(trx);
+  return rows;
 }
 
 /** Counts inbound messages after the one that was read, without reactions and system messages. */

@@ -116,7 +116,7 @@ async function run(context: Context, input: UpdateConversations): Promise<Conver
           matchedCount,
           jobId: job?.id ?? null,
         }),
-        again: async stored => repeated(context, stored as Stored),
+        rebuild: async stored => repeated(context, stored as Stored),
       },
     );
   } catch (error) {

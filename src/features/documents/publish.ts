@@ -49,7 +49,7 @@ export function publish(
         return rowsIn(await findDocuments(trx, tenantId, hashes));
       },
       store: () => ({}),
-      again: async () => rowsIn(await findDocuments(context.db.write, tenantId, hashes)),
+      rebuild: async () => rowsIn(await findDocuments(context.db.write, tenantId, hashes)),
     },
   );
 }

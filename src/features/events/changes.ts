@@ -1,5 +1,5 @@
 import { resolveNodes } from '@pothos/plugin-relay';
-import { type GraphQLResolveInfo, isObjectType } from 'graphql';
+import type { GraphQLResolveInfo } from 'graphql';
 import { invalid } from '../../core/errors.ts';
 import type { EventType } from '../../core/events.ts';
 import { encodeGlobalId } from '../../core/global-ids.ts';
@@ -7,7 +7,7 @@ import { callerOf } from '../../core/principal.ts';
 import { type Cursor, encodeCursor, isAfter, positionBefore } from '../../events/cursor.ts';
 import { requirePosition } from '../../events/follow.ts';
 import { readSubjects, type SubjectRow } from '../../events/log.sql.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, isNode } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
 import { readableTypes } from './filter.ts';
 import { CHANGES, subjectOf } from './subjects.ts';
@@ -44,22 +44,19 @@ export async function changesAfter(
   const start = await requirePosition(context, tenant.id, after);
   const { position: horizon } = await context.horizon.advance();
   const rows = await readSubjects(context.db.read, tenant.id, pathsOf(scopes, info), start, horizon, MAX_EVENTS);
-  const { keys, formerIds, end } = distinct(rows, first);
+  const { keys, end } = distinct(rows, first);
   const isComplete = end === undefined && rows.length < MAX_EVENTS;
   const last = end ?? (isComplete ? latest(start, positionBefore(horizon)) : placeOf(rows.at(-1), start));
   const found = await resolveNodes(builder, context, info, [...keys]);
   const rowsOf = await Promise.all(found);
   const isPresent = (row: unknown, { id }: Key): row is object =>
-    // The id of a contact that was merged away finds the survivor, which has its own place among the changes.
+    // The former id of a merged object finds the one that is kept, which has its own place among the changes.
     typeof row === 'object' && row !== null && 'id' in row && String(row.id) === id;
   return {
     nodes: rowsOf.filter((row, index) => isPresent(row, keys[index] as Key)) as object[],
-    deletedIds: [
-      ...keys
-        .filter((key, index) => !isPresent(rowsOf[index], key))
-        .map(({ typename, id }) => encodeGlobalId(typename, tenant.id, id)),
-      ...formerIds.map(id => encodeGlobalId('Contact', tenant.id, id)),
-    ],
+    deletedIds: keys
+      .filter((key, index) => !isPresent(rowsOf[index], key))
+      .map(({ typename, id }) => encodeGlobalId(typename, tenant.id, id)),
     endCursor: encodeCursor(last, context.logGeneration),
     hasNextPage: !isComplete,
   };
@@ -67,35 +64,31 @@ export async function changesAfter(
 
 /** Where the key is, for each type of event that the token may read and that is about a Node. */
 function pathsOf(scopes: ReadonlySet<string>, { schema }: GraphQLResolveInfo): Map<EventType, string> {
-  const isNode = (name: string): boolean => {
-    const type = schema.getType(name);
-    return isObjectType(type) && type.getInterfaces().some(({ name: one }) => one === 'Node');
-  };
-  const types = [...readableTypes(scopes, undefined)].filter(type => CHANGES.has(type) && isNode(subjectOf(type).node));
+  const types = [...readableTypes(scopes, undefined)].filter(
+    type => CHANGES.has(type) && isNode(schema.getType(subjectOf(type).node)),
+  );
   return new Map(types.map(type => [type, `{${subjectOf(type).path.join(',')}}`]));
 }
 
 /** @returns `end`: the place of the last event of the page, if others follow that are about further objects */
 function distinct(rows: readonly SubjectRow[], limit: number) {
   const keys = new Map<string, Key>();
-  const formerIds = new Set<string>();
   let end: Cursor | undefined;
   let previous: SubjectRow | undefined;
   for (const row of rows) {
     const { node } = subjectOf(row.type);
     const name = `${node}:${row.subject}`;
     if (row.subject !== null && !keys.has(name)) {
-      if (keys.size === limit) {
+      if (keys.size >= limit) {
         end = placeOf(previous, { xid: 0n, seq: 0 });
         break;
       }
       keys.set(name, { typename: node, id: row.subject });
     }
-    if (row.former_id !== null) formerIds.add(row.former_id);
+    if (row.former_id !== null) keys.set(`${node}:${row.former_id}`, { typename: node, id: row.former_id });
     previous = row;
   }
-  for (const id of formerIds) keys.delete(`Contact:${id}`);
-  return { keys: [...keys.values()], formerIds: [...formerIds], end };
+  return { keys: [...keys.values()], end };
 }
 
 const placeOf = (row: SubjectRow | undefined, otherwise: Cursor): Cursor =>

@@ -11,7 +11,7 @@ import { Contact } from '../contacts/schema.ts';
 import { Author } from '../tenancy/audit/schema.ts';
 import { actorOf } from './actor.ts';
 import { type ChangePage, changesAfter, MAX_CHANGES } from './changes.ts';
-import { EVENT_SCOPES, EventFilterType, eventFilter } from './filter.ts';
+import { EVENT_SCOPES, EventFilterType, eventFilter, eventFilterOf } from './filter.ts';
 import { eventPage } from './list.ts';
 import { subjectKey, subjectOf } from './subjects.ts';
 
@@ -85,7 +85,8 @@ builder.queryFields(t => ({
       'Lists events in the order of the log, oldest first, with the cursors of the subscription. Errors: CURSOR_EXPIRED.',
     authScopes: { anyScope: EVENT_SCOPES },
     args: { ...cursorArgs(), ...filterArg() },
-    resolve: (_root, { filter, ...page }, context) => eventPage(context, eventFilter(context, filter), page),
+    resolve: async (_root, { filter, ...page }, context) =>
+      eventPage(context, await eventFilter(context, filter), page),
   }),
   eventCursor: t.string({
     description:
@@ -133,8 +134,8 @@ builder.objectField(Contact, 'events', t =>
     description: 'What happened to the contact, newest first.',
     authScopes: { anyScope: EVENT_SCOPES },
     args: { ...cursorArgs(), ...filterArg() },
-    resolve: (contact, { filter, ...page }, context) =>
-      eventPage(context, eventFilter(context, { ...filter, contactIds: [contact.id] }), page, true),
+    resolve: async (contact, { filter, ...page }, context) =>
+      eventPage(context, await eventFilterOf(context, contact.id, filter), page, true),
   }),
 );
 
@@ -148,7 +149,7 @@ builder.subscriptionField('events', t =>
       ...filterArg(),
       after: t.arg.string({ description: 'Cursor or id of the last event received, or `eventCursor`.' }),
     },
-    subscribe: (_root, { filter, after }, context) => follow(context, eventFilter(context, filter), after),
+    subscribe: async (_root, { filter, after }, context) => follow(context, await eventFilter(context, filter), after),
     resolve: event => event,
   }),
 );

@@ -1,6 +1,8 @@
 import type { ObjectRef } from '@pothos/core';
 import { EVENT_RESOURCES, type EventPayloads, resourceOf } from '../../core/events.ts';
+import { encodeGlobalId } from '../../core/global-ids.ts';
 import { isUuid } from '../../core/ids.ts';
+import { tenantOf } from '../../core/principal.ts';
 import type { LoggedEvent } from '../../events/bus.ts';
 import { builder } from '../../schema/builder.ts';
 import type { Context } from '../../schema/context.ts';
@@ -213,6 +215,15 @@ defineEvent('ConversationEvent', 'a conversation', t => ({
     description:
       'Whether this gateway handles the conversation; false while another app of the business does; null if the event is about something else.',
     resolve: event => ownership(event).is_ours ?? null,
+  }),
+  formerId: t.id({
+    nullable: true,
+    description:
+      'Global id of the conversation that a merge of contacts made part of this one; null if the event is about something else.',
+    resolve: (event, _args, context) => {
+      const { previous } = event.payload as EventPayloads['conversation.updated'];
+      return previous?.id === undefined ? null : encodeGlobalId('Conversation', tenantOf(context), String(previous.id));
+    },
   }),
   ownerRole: t.string({
     nullable: true,

@@ -13,17 +13,18 @@ import { applyCorrections, type CorrectionUpdate, judgeCorrections } from '../me
 import { isPrivateEdit, recordEditedOptOuts } from '../messages/inbound/edited-opt-outs.ts';
 import { storeExternalMessages } from '../messages/inbound/external-messages.ts';
 import { receiveMessages } from '../messages/inbound/receive.ts';
+import { wamidKey } from '../messages/message.ts';
 import { storePrices } from '../messages/pricing/store-prices.ts';
 import { applyStatuses } from '../messages/statuses/apply-statuses.ts';
 import { isMarketingStopped, recordMarketingOptOuts } from '../messages/statuses/marketing-opt-outs.ts';
 import { applyTemplateUpdates } from '../templates/sync/apply-updates.ts';
 import { applyPeople } from './apply-people.ts';
 import { isTransient } from './is-transient.ts';
-import { type RoutedUpdate, unhandledOf } from './route-updates.ts';
+import { failedChanges, type RoutedUpdate, unhandledOf } from './route-updates.ts';
 import { sortUpdates } from './sort-updates.ts';
 import { storeUnhandled, type UnhandledChange } from './unhandled-changes.ts';
 
-/** Follow-up work, after the commit unless it says otherwise. */
+/** Follow-up work of applied updates, to do after the commit unless a field says otherwise. */
 export interface Applied {
   /** Channels with messages that were blocked by a message settled here. */
   readonly released: readonly number[];
@@ -79,12 +80,13 @@ export async function applyUpdates(
   erased: readonly ErasedPerson[],
   nowMs: number,
 ): Promise<Applied> {
-  await applyPortfolios(trx, tenantId, routed.flatMap(portfolioUpdateOf), nowMs);
-  if (locksOtherContacts(routed, erased)) await lockTenantUsage(trx, tenantId);
   let countedTwice = 0;
-  const contactOf = await applyPeople(trx, tenantId, routed, nowMs, count => {
+  const onCountedTwice = (count: number): void => {
     countedTwice += count;
-  });
+  };
+  await applyPortfolios(trx, tenantId, routed.flatMap(portfolioUpdateOf), nowMs, onCountedTwice);
+  if (locksOtherContacts(routed, erased)) await lockTenantUsage(trx, tenantId);
+  const contactOf = await applyPeople(trx, tenantId, routed, nowMs, onCountedTwice);
   const sorted = sortUpdates(routed, contactOf);
   await recordMarketingOptOuts(trx, tenantId, sorted.statuses);
   await recordEditedOptOuts(trx, tenantId, sorted.corrections, nowMs);
@@ -95,13 +97,15 @@ export async function applyUpdates(
   await applyCalls(trx, tenantId, sorted.calls, nowMs);
   await applyHandovers(trx, tenantId, sorted.handovers, nowMs);
   const standby = new Set(
-    [...sorted.received.values()].flat().flatMap(message => (message.isStandby ? [message.wamid] : [])),
+    [...sorted.received].flatMap(([channelId, messages]) =>
+      messages.flatMap(({ isStandby, wamid }) => (isStandby ? [wamidKey(channelId, wamid)] : [])),
+    ),
   );
   // After the handovers of the same batch: what a person writes later than those returns the conversation.
   await returnThreads(
     trx,
     tenantId,
-    received.filter(({ wamid }) => wamid === null || !standby.has(wamid)),
+    received.filter(row => !standby.has(wamidKey(row.channel_id, row.wamid))),
   );
   await applyGroups(trx, tenantId, sorted.groups, nowMs);
   const originals = arrived.flatMap(({ channel_id, wamid }) =>
@@ -126,15 +130,15 @@ export async function applyUpdates(
   };
 }
 
-/** One for each change: it may hold several corrections. */
 function rejectedCorrections(
   routed: readonly RoutedUpdate[],
   rejected: readonly CorrectionUpdate[],
 ): readonly UnhandledChange[] {
-  if (rejected.length === 0) return [];
   const updates = new Set<RoutedUpdate['update']>(rejected.map(({ update }) => update));
-  const changes = new Map(routed.filter(({ update }) => updates.has(update)).map(entry => [entry.raw, entry]));
-  return [...changes.values()].map(entry => unhandledOf(entry, 'failed', NOT_THE_AUTHOR, entry.raw));
+  return failedChanges(
+    routed.filter(({ update }) => updates.has(update)),
+    NOT_THE_AUTHOR,
+  );
 }
 
 /**

@@ -79,7 +79,7 @@ export interface WaitingChange {
   readonly received_at: string;
 }
 
-/** Unhandled changes after an id, oldest first. @param unreadBy leaves out changes that this version has read */
+/** Unhandled changes after an id, oldest first. @param unreadBy a version of the gateway: leaves out changes that it has read already */
 export const listForReprocessing = (
   db: Db,
   tenantId: number | undefined,

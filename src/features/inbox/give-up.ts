@@ -1,9 +1,8 @@
 import type { Lane } from '../../lanes/lane.ts';
-import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import type { Resources } from '../../schema/context.ts';
 import { removeErased } from './remove-erased.ts';
-import { type RoutedUpdate, readWaiting, routeUpdates, unhandledOf } from './route-updates.ts';
-import { storeUnhandled, type UnhandledChange } from './unhandled-changes.ts';
+import { failedChanges, readWaiting, routeUpdates } from './route-updates.ts';
+import { countUnhandled, storeUnhandled, type UnhandledChange } from './unhandled-changes.ts';
 import { lockWaiting, removeGivenUp } from './webhooks.sql.ts';
 
 /**
@@ -22,17 +21,10 @@ export async function giveUp(
     const waiting = await lockWaiting(trx, tenantId, id);
     if (!waiting) return;
     const { webhooks } = await removeErased(trx, secrets, tenantId, [readWaiting(waiting)]);
-    unhandled = changesIn(await routeUpdates(trx, tenantId, webhooks), error);
+    unhandled = failedChanges(await routeUpdates(trx, tenantId, webhooks), error);
     await storeUnhandled(trx, tenantId, unhandled);
     await removeGivenUp(trx, tenantId, id, error);
     await lane.fence(trx);
   });
-  for (const { field, reason } of unhandled)
-    metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason });
+  countUnhandled(metrics, unhandled);
 }
-
-/** One for each change: it may hold many updates, of which none was applied. */
-const changesIn = (routed: readonly RoutedUpdate[], error: string): UnhandledChange[] =>
-  [...new Map(routed.map(entry => [entry.raw, entry])).values()].map(entry =>
-    unhandledOf(entry, 'failed', error, entry.raw),
-  );

@@ -5,7 +5,6 @@ import { isUnavailable } from '../../database/unavailable.ts';
 import { verifySignature } from '../../network/cloud-api/signature.ts';
 import { channelsOfAddress } from '../../network/cloud-api/webhook/address.ts';
 import { changesOf, type RawChange } from '../../network/cloud-api/webhook/changes.ts';
-import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import { SECOND } from '../../platform/clock.ts';
 import { sha256 } from '../../platform/crypto.ts';
 import { parseStorable } from '../../platform/json.ts';
@@ -15,6 +14,7 @@ import { VERSION } from '../../platform/version.ts';
 import type { Resources } from '../../schema/context.ts';
 import { allAppSecrets, type WebhookOwner, webhookOwners } from '../channels/webhook-owners.ts';
 import { insertUnrouted, type NewUnrouted } from './changes.sql.ts';
+import { countUnhandled } from './unhandled-changes.ts';
 import {
   INBOX,
   insertWebhooks,
@@ -33,7 +33,7 @@ const SECRETS_TTL_MS = 60 * SECOND;
  * anywhere. With 1,000 secrets, all are tried on bodies of up to 64 kB; with 16, on every body.
  */
 const HASHED_BYTES = 64 * 1024 * 1024;
-/** Larger bodies are stored by themselves: an array of them is text of twice their length. */
+/** Larger bodies are stored by themselves, so that a hundred together stay small. */
 const MAX_SHARED_BYTES = 16 * 1024;
 /** Requests that name the same ids share a look-up of their owners that begins after they arrived. */
 const OWNER_BATCHES = { maxSize: 1_000, maxRunning: 2, maxWaiting: 10_000 };
@@ -49,9 +49,12 @@ const MAX_LOOKUPS = 3;
 export const SECRET_LABEL = 'app secret of an unrouted change';
 
 const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
-/** Distinct and sorted. */
+/** The ids that changes have, distinct and sorted, so that requests with the same ids have the same key. */
 const distinctIds = <T>(changes: readonly T[], idOf: (change: T) => string | undefined): string[] =>
   [...new Set(changes.map(idOf).filter(id => id !== undefined))].sort();
+
+const keyOf = ({ phoneNumberIds, accountIds }: Pick<WebhookAddress, 'phoneNumberIds' | 'accountIds'>): string =>
+  JSON.stringify([phoneNumberIds, accountIds]);
 
 /** A request of the network. */
 interface Request {
@@ -131,8 +134,8 @@ export function createWebhookReceiver(
   /** Finds and remembers the owners of an address. */
   const lookUp = (key: string, phoneNumberIds: readonly string[], accountIds: readonly string[]): Promise<Owned> =>
     ownerBatches.run(key, undefined, async requests => {
-      const { owners, version } = await webhookOwners(resources, phoneNumberIds, accountIds);
-      const owned = { owners, address: { phoneNumberIds, accountIds, version } };
+      const { owners, version, revision } = await webhookOwners(resources, phoneNumberIds, accountIds);
+      const owned = { owners, address: { phoneNumberIds, accountIds, version, revision } };
       if (owners.length > 0) known.set(key, owned);
       else known.delete(key);
       return requests.map(() => owned);
@@ -140,7 +143,7 @@ export function createWebhookReceiver(
 
   /**
    * A webhook that its remembered owners signed is stored without another look-up: the statement verifies that they are still its owners,
-   * because a number may have moved to another tenant with the same app secret. Whatever else is decided, is decided by fresh owners.
+   * because a number may have moved to another tenant with the same app secret. All other webhooks are decided by a fresh look-up.
    */
   async function receive(rawBody: Buffer, signature: string | undefined): Promise<Receipt> {
     const body = parseStorable(rawBody.toString('utf8'));
@@ -150,7 +153,7 @@ export function createWebhookReceiver(
       request.changes.flatMap(({ address }) => [{ id: address.wabaId }, { id: address.portfolioId }]),
       ({ id }) => id,
     );
-    const key = JSON.stringify([numbers, accounts]);
+    const key = keyOf({ phoneNumberIds: numbers, accountIds: accounts });
     const remembered = known.get(key);
     if (remembered) {
       const routed = route(request, remembered.owners, signedOwners(request, remembered.owners));
@@ -175,11 +178,13 @@ export function createWebhookReceiver(
   async function deliver({ rawBody }: Request, { address }: Owned, routed: Routed): Promise<boolean> {
     const { tenants } = routed;
     if (tenants.length === 0) return true;
-    const fresh = await store({ tenants, address, digest: digestOf(rawBody, routed), body: rawBody });
-    if (fresh === 'stale') return false;
+    const stored = await store({ tenants, address, digest: digestOf(rawBody, routed), body: rawBody });
+    if (stored === 'stale') return false;
+    // Owners of some address have changed, though not of this one: it costs more to verify than to be looked up once more.
+    if (!stored.isLatest) known.delete(keyOf(address));
     // A lane with many webhooks begins a batch every `SPACING_MS` (process.ts), woken or not; the first signal after a pause is sent
     // at once.
-    for (const tenantId of fresh) resources.lanes.wake(INBOX, String(tenantId), 'later');
+    for (const tenantId of stored.tenantIds) resources.lanes.wake(INBOX, String(tenantId), 'later');
     return true;
   }
 
@@ -192,8 +197,10 @@ export function createWebhookReceiver(
     });
     const mac = resources.secrets.permanentMac(SECRET_LABEL, signer);
     await insertUnrouted(resources.db.write, changes, mac, VERSION);
-    for (const { field } of changes)
-      resources.metrics.changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason: 'unrouted' });
+    countUnhandled(
+      resources.metrics,
+      changes.map(({ field }) => ({ field, reason: 'unrouted' })),
+    );
   }
 
   return {

@@ -81,5 +81,11 @@ export const unhandledOf = (
   receivedAt: webhook.receivedAt,
 });
 
+/** The changes that contain these updates, each once, as failed with an error. */
+export const failedChanges = (routed: readonly RoutedUpdate[], error: string): UnhandledChange[] =>
+  [...new Map(routed.map(entry => [entry.raw, entry])).values()].map(entry =>
+    unhandledOf(entry, 'failed', error, entry.raw),
+  );
+
 const singleChannelId = (channels: readonly PublicChannel[]): number | null =>
   channels.length === 1 ? (channels[0]?.id ?? null) : null;

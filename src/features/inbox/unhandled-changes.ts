@@ -1,7 +1,9 @@
 import { newId } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
+import { isKnownField } from '../../network/cloud-api/webhook.ts';
 import type { UnhandledReason } from '../../network/updates.ts';
 import { VERSION } from '../../platform/version.ts';
+import type { Resources } from '../../schema/context.ts';
 import { insertChanges } from './changes.sql.ts';
 
 /** A webhook change, or part of one, that was not applied. */
@@ -36,4 +38,13 @@ export async function storeUnhandled(trx: Db, tenantId: number, unhandled: reado
       received_at: receivedAt.toISOString(),
     })),
   );
+}
+
+/** Counts stored changes in the metrics. Unknown fields are one label, because anything may be sent in their place. */
+export function countUnhandled(
+  { changesUnhandled }: Resources['metrics'],
+  changes: readonly { readonly field: string; readonly reason: UnhandledReason | 'unrouted' }[],
+): void {
+  for (const { field, reason } of changes)
+    changesUnhandled.inc({ field: isKnownField(field) ? field : 'other', reason });
 }

@@ -37,7 +37,7 @@ export function changeIntegration(
         return integration;
       },
       store: () => ({ id }),
-      again: () => requireIntegration(context.db.write, tenantId, id),
+      rebuild: () => requireIntegration(context.db.write, tenantId, id),
     },
   );
 }
@@ -57,7 +57,7 @@ export const removeIntegration = (
         await deleteIntegration(trx, tenantOf(context), id);
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );
 
@@ -101,7 +101,7 @@ export async function rotateSecret(context: Context, id: number, input: RotateIn
         return { integration: await requireIntegration(trx, tenantId, id), secret: generated };
       },
       store: () => ({ id }),
-      again: async () => ({ integration: await requireIntegration(context.db.write, tenantId, id), secret: null }),
+      rebuild: async () => ({ integration: await requireIntegration(context.db.write, tenantId, id), secret: null }),
     },
   );
 }

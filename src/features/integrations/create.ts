@@ -88,7 +88,7 @@ export async function createIntegration(context: Context, input: CreateIntegrati
         return { integration: await requireIntegration(trx, tenantId, id), secret: generated };
       },
       store: ({ integration }) => ({ id: integration.id }),
-      again: async stored => ({
+      rebuild: async stored => ({
         integration: await requireIntegration(context.db.write, tenantId, (stored as { id: number }).id),
         secret: null,
       }),

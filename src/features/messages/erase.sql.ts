@@ -41,20 +41,6 @@ export async function deleteSomeMessagesOf(
   return rows;
 }
 
-export async function deleteConversationsOf(
-  trx: Db,
-  tenantId: number,
-  contactIds: readonly number[],
-): Promise<number[]> {
-  const rows = await trx
-    .deleteFrom('conversations')
-    .where('tenant_id', '=', tenantId)
-    .where('contact_id', '=', eb => eb.fn.any(eb.val(contactIds)))
-    .returning('contact_id')
-    .execute();
-  return rows.map(row => row.contact_id);
-}
-
 /** Ids of a contact's messages after an id, in their order. */
 export async function listIdsOfContact(
   db: Db,

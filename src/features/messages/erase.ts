@@ -1,17 +1,19 @@
 import type { Db } from '../../database/database.ts';
+import type { PublicConversation } from '../conversations/conversation.ts';
+import { eraseConversations } from '../conversations/erase.ts';
 import { blankFilenames, forgetUnshownUploads } from './content/media/files.sql.ts';
 import { countKeptOf } from './content/media/keeping/kept.sql.ts';
-import { deleteConversationsOf, deleteQueuedOf, deleteSomeMessagesOf } from './erase.sql.ts';
+import { deleteQueuedOf, deleteSomeMessagesOf } from './erase.sql.ts';
 
 /** Messages deleted by one statement, within some tenths of a second. */
 const BATCH = 1_000;
 
-/** The contact of each deleted row. */
+/** The contact of each deleted row; the conversations themselves. */
 export interface ErasedMessages {
   readonly messages: readonly number[];
   /** Kept files, by contact. Their bytes are deleted within a minute, unless another person's message has the same. */
   readonly files: ReadonlyMap<number, number>;
-  readonly conversations: readonly number[];
+  readonly conversations: readonly PublicConversation[];
   /** Removed from the queue before they were submitted. */
   readonly cancelled: readonly number[];
   /** The network's ids of the files of messages. */
@@ -36,7 +38,7 @@ export async function eraseMessages(trx: Db, tenantId: number, contactIds: reado
     if (deleted.length < BATCH) break;
   }
   if (media.size > 0) await forgetUnshownUploads(trx, tenantId, [...media]);
-  const conversations = await deleteConversationsOf(trx, tenantId, contactIds);
+  const conversations = await eraseConversations(trx, tenantId, contactIds);
   const contactOf = ({ contact_id }: { readonly contact_id: number }): number => contact_id;
   return {
     messages,

@@ -4,8 +4,6 @@ import type { Db } from '../../database/database.ts';
 import { raw } from '../../database/statements.ts';
 import { messagesWhere } from './list.ts';
 
-/** The start of all ids. */
-
 /**
  * The messages that meet a filter, among the next `limit` after an id: a statement examines as many as that, however few meet the
  * filter.

@@ -33,15 +33,15 @@ export async function repairLostTurns({ db, log }: Resources): Promise<void> {
   if (repaired > 0) log.error({ repaired }, 'blocked messages without a predecessor were unblocked');
 }
 
-/** Changes of statistics moved by one transaction, within some tenths of a second. */
-const MOVED = 5_000;
+/** Changes of statistics, or counts, handled by one transaction, within some tenths of a second. */
+const STATISTICS_BATCH = 5_000;
 
 /** Moves changes into the statistics of messages. */
 export async function moveStatistics({ db }: Pick<Resources, 'db'>): Promise<void> {
-  while ((await movePending(db.write, MOVED)) === MOVED);
+  while ((await movePending(db.write, STATISTICS_BATCH)) === STATISTICS_BATCH);
 }
 
 /** Removes counts of the statistics that have become zero. */
 export async function deleteEmptyStatistics({ db }: Pick<Resources, 'db'>): Promise<void> {
-  while ((await deleteZeroCounts(db.write, MOVED)) === MOVED);
+  while ((await deleteZeroCounts(db.write, STATISTICS_BATCH)) === STATISTICS_BATCH);
 }

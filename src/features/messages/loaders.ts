@@ -5,7 +5,7 @@ import { type Edit, getAdditions, getEdits, getReactions, type NetworkKey, type 
 import type { FileState } from './content/media/file.ts';
 import { getFileStates } from './content/media/files.sql.ts';
 import { getMedia } from './content/media/store.ts';
-import type { MessageRow } from './message.ts';
+import { type MessageRow, wamidKey } from './message.ts';
 import { getContactWindows, getMessages, getMessagesByWamid, getWindows } from './messages.sql.ts';
 import { getGroupChatsOf, getLastOfGroupChats } from './thread.sql.ts';
 
@@ -54,7 +54,7 @@ export const additionsLoader = rowLoaderBy('message_id', getAdditions);
 
 /** The key of what names a message by its id on the network; null while the network has none. */
 export const networkKeyOf = ({ channel_id, wamid }: Pick<MessageRow, 'channel_id' | 'wamid'>): string | null =>
-  wamid === null ? null : `${channel_id} ${wamid}`;
+  wamid === null ? null : wamidKey(channel_id, wamid);
 
 type OfMessage = { readonly channel_id: number; readonly original_wamid: string };
 

@@ -139,6 +139,9 @@ export const eventMessage = (row: MessageRow): EventMessage =>
 export const rowOfEvent = (message: EventMessage): PublicMessage =>
   Object.fromEntries(MESSAGE_COLUMNS.map(column => [column, message[eventName(column)]])) as unknown as PublicMessage;
 
+/** Key of a message by the network's id, which is unique within a channel: two channels of an account may have the same one. */
+export const wamidKey = (channelId: number, wamid: string | null): string => `${channelId} ${wamid}`;
+
 /** The stored content of a message: an object, whatever value the network sent. */
 export const contentObject = (content: unknown): Record<string, unknown> =>
   content !== null && typeof content === 'object' && !Array.isArray(content)

@@ -78,7 +78,7 @@ export const MessageErrorType = builder.objectRef<MessageError>('MessageError').
       description: 'Error code of the network, for example 131047; 0: decided by the gateway.',
     }),
     title: t.exposeString('title', { description: 'Short meaning of the code.' }),
-    details: t.exposeString('details', { description: 'Details for this message; null if there are none.' }),
+    details: t.exposeString('details', { description: 'Details for this message; empty if there are none.' }),
     class: t.field({
       type: ErrorClassEnum,
       description: 'What the error means for the sender.',

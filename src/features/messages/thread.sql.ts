@@ -29,7 +29,9 @@ export interface ThreadRow extends MessageRow {
 }
 
 /**
- * A part of a thread without reactions, oldest first, in one statement. Each side reads one index range and stops.
+ * A part of a thread without reactions, oldest first, in one statement. Each side reads one index range and stops. What lies beyond it is
+ * looked up once and in order: `exists`, for each row of the part, read the rest of a thread of 90,000 messages 80 times (0.45 s). Rows
+ * are read one by one: for a list of ids, a plan on the statistics of empty tables reads all messages of the tenant.
  * @returns the rows; each says whether any precede and follow the part
  */
 export async function readThread(
@@ -50,11 +52,15 @@ export async function readThread(
       select array(select id from ahead union all select id from back) as ids,
         (select id from (select id from ahead union all select id from back) e order by id limit 1) as first_id,
         (select id from (select id from ahead union all select id from back) e order by id desc limit 1) as last_id
+    ), ends as materialized (
+      select p.ids, (select true ${rows} and m.id > p.last_id order by m.id limit 1) is not null as has_next,
+        (select true ${rows} and m.id < p.first_id order by m.id desc limit 1) is not null as has_previous
+      from page p
     )
-    select ${messageColumns()},
-      exists (select ${rows} and m.id > p.last_id) as has_next, exists (select ${rows} and m.id < p.first_id) as has_previous
-    from page p join messages m on m.tenant_id = ${tenantId} and m.id = any(p.ids)
-    join message_states s on s.tenant_id = ${tenantId} and s.message_id = m.id and s.message_id = any(p.ids)
+    select ${messageColumns()}, p.has_next, p.has_previous
+    from ends p cross join unnest(p.ids) as i (id)
+    cross join lateral (select k.* from messages k where k.tenant_id = ${tenantId} and k.id = i.id offset 0) m
+    cross join lateral (select k.* from message_states k where k.tenant_id = ${tenantId} and k.message_id = i.id offset 0) s
     order by m.id`.execute(db);
   return found;
 }

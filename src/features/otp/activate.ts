@@ -23,7 +23,7 @@ export async function activate(
     try {
       const row = await db.transaction(async trx => {
         const makeIt = (): Promise<OtpRow | undefined> => makeLive(trx, tenantId, place, id, message);
-        // Again, in case that it has waited for a merge of the contact.
+        // The first call finds nothing if it waited for a merge of the contact; the second sees the merged contact.
         const live = (await makeIt()) ?? (await makeIt());
         if (live && live.state !== 'failed')
           await append(trx, tenantId, [{ type: 'otp.sent', payload: { otp: eventOtp(live) } }]);

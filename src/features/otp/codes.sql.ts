@@ -99,8 +99,8 @@ export async function lockCodes(
 }
 
 /**
- * Makes the code that replaced a replaced one the successor of its predecessors: call it before the code fails, or they would wait for
- * the failure of a code that has failed already. If the successor has failed, they stay, because no later event changes its state.
+ * Passes the predecessors of a replaced code on to its successor. Call it before the code fails: otherwise they would wait for the failure
+ * of a code that has failed already. If the successor has failed, they stay, because no later event changes its state.
  */
 export async function handOn(trx: Db, tenantId: number, id: string): Promise<void> {
   await sql`

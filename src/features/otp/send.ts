@@ -95,7 +95,7 @@ async function sendOnce(
         return reserve(context, trx, request, kind, key ?? null);
       },
       store: reserved => ({ id: reserved.id }),
-      again: async stored => ({ id: (stored as { readonly id: string }).id, otp: undefined }),
+      rebuild: async stored => ({ id: (stored as { readonly id: string }).id, otp: undefined }),
     });
     if (!otp) return await repeatSend(context, id, key ?? '', waitForAcceptance === true);
     return await deliver(context, input, request, otp, kind);

@@ -78,7 +78,7 @@ export async function verifyOtp(context: Context, input: VerifyOtpInput): Promis
   const verification = await once<Verification>(context, keyed, {
     run: async trx => resultOf(place, await verify(trx)),
     store: answer => answer,
-    again: async stored => stored as Verification,
+    rebuild: async stored => stored as Verification,
   });
   signals.send('events');
   return verification;

@@ -58,7 +58,7 @@ export async function createTemplate(
   const row = await onceAfter<Submitted, TemplateRow>(context, keyed, submit, {
     run: (trx, submitted) => insert(trx, tenant.id, account.waba_id, definition, submitted),
     store: ({ id }) => ({ id }),
-    again: stored => requireTemplate(context, String((stored as { readonly id: number }).id)),
+    rebuild: stored => requireTemplate(context, String((stored as { readonly id: number }).id)),
   });
   context.signals.send('events');
   return row;

@@ -31,7 +31,7 @@ export async function removeTemplate(
       await append(trx, tenantId, removalEvents(await deleteTemplates(trx, tenantId, [template])));
     },
     store: () => ({ id }),
-    again: async () => {},
+    rebuild: async () => {},
   });
   context.signals.send('events');
   return id;

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import { compileOnce } from '../../database/compile-once.ts';
 import type { Db } from '../../database/database.ts';
 import { bigints, crossTenant, texts, unnest } from '../../database/expressions.ts';
+import { TIMELINE } from '../../database/timeline.sql.ts';
 import type { LaneTurn } from '../lane.ts';
 
 /**
@@ -71,22 +72,43 @@ export interface ProcessLoad {
   readonly held: Readonly<Record<string, number>>;
 }
 
-/**
- * Renews all leases of a process and its heartbeat.
- * @returns the epochs that are still held, and the load of other live processes
- */
+/** A process that drains lanes. */
+export interface LaneProcess {
+  readonly id: string;
+  readonly name: string;
+  readonly slots: Readonly<Record<string, number>>;
+  /** The timeline on which it has written again what it knew (`Promotion`); null: the server shows none. */
+  readonly timeline: number | null;
+}
+
+export interface Renewal {
+  /** The epochs that are still held. */
+  readonly epochs: ReadonlySet<number>;
+  /** The load of other live processes. */
+  readonly processes: readonly ProcessLoad[];
+  readonly timeline: number | null;
+  /** Whether another process has not written on the timeline of this one. */
+  readonly isBehind: boolean;
+}
+
+/** Renews all leases of a process and its heartbeat. */
 export async function renewLanes(
   db: Db,
-  process: { readonly id: string; readonly name: string; readonly slots: Readonly<Record<string, number>> },
+  process: LaneProcess,
   lanes: readonly LaneTurn[],
   leaseMs: number,
-): Promise<{ readonly epochs: ReadonlySet<number>; readonly processes: readonly ProcessLoad[] }> {
-  const { rows } = await sql<{ epochs: number[] | null; processes: ProcessLoad[] | null }>`
+): Promise<Renewal> {
+  const { rows } = await sql<{
+    epochs: number[] | null;
+    processes: ProcessLoad[] | null;
+    timeline: number | null;
+    is_behind: boolean;
+  }>`
     /* cross-tenant: a process drains lanes of all tenants */
     with alive as (
-      insert into lane_processes (id, name, places, seen_at)
-      values (${process.id}::uuid, ${process.name}, ${JSON.stringify(process.slots)}::jsonb, clock_timestamp())
-      on conflict (id) do update set places = excluded.places, seen_at = excluded.seen_at
+      insert into lane_processes (id, name, places, seen_at, timeline)
+      values (${process.id}::uuid, ${process.name}, ${JSON.stringify(process.slots)}::jsonb, clock_timestamp(), ${process.timeline}::integer)
+      on conflict (id) do update set places = excluded.places, seen_at = excluded.seen_at, timeline = excluded.timeline
     ), renewed as (
       update lanes l set lease_until = clock_timestamp() + ${leaseMs}::float8 * interval '1 ms'
       from unnest(${columnsOf(lanes)}, ${lanes.map(lane => lane.epoch)}::bigint[]) as r (tenant_id, queue, key, epoch)
@@ -100,10 +122,27 @@ export async function renewLanes(
     select (select jsonb_agg(epoch) from renewed) as epochs,
       (select jsonb_agg(jsonb_build_object('id', p.id, 'slots', p.places, 'held', coalesce(h.lanes, '{}')))
        from lane_processes p left join held h on h.holder = p.id
-       where p.id <> ${process.id}::uuid and p.seen_at > clock_timestamp() - ${leaseMs}::float8 * interval '1 ms') as processes`.execute(
+       where p.id <> ${process.id}::uuid and p.seen_at > clock_timestamp() - ${leaseMs}::float8 * interval '1 ms') as processes,
+      ${process.timeline === null ? sql`null::integer` : TIMELINE} as timeline,
+      exists (select from lane_processes p where p.id <> ${process.id}::uuid and p.timeline <> ${process.timeline}::integer) as is_behind`.execute(
     db,
   );
-  return { epochs: new Set(rows[0]?.epochs), processes: rows[0]?.processes ?? [] };
+  const [row] = rows;
+  return {
+    epochs: new Set(row?.epochs),
+    processes: row?.processes ?? [],
+    timeline: row?.timeline ?? null,
+    isBehind: row?.is_behind ?? false,
+  };
+}
+
+/** Deletes the heartbeats of processes that have not written on the timeline in this time: they died with the former primary. */
+export async function deleteBehind(db: Db, timeline: number, silentMs: number): Promise<void> {
+  await sql`
+    delete from lane_processes
+    where timeline <> ${timeline}::integer and seen_at < clock_timestamp() - ${silentMs}::float8 * interval '1 ms'`.execute(
+    db,
+  );
 }
 
 export interface Release extends LaneTurn {

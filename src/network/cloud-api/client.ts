@@ -5,9 +5,9 @@ import { asId, asList, asObject, asText, type JsonObject, parseStorable } from '
 import type { Log } from '../../platform/log.ts';
 import {
   type ChannelCredentials,
+  isRetryable,
   type Network,
   NetworkCallError,
-  type NetworkError,
   type OutgoingContent,
   type OutgoingMessage,
   type PhoneNumberInfo,
@@ -67,7 +67,11 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
     };
     if (body) headers['content-type'] = 'application/json';
     return {
-      ...{ method, path: `${prefix}/${path}`, headers, timeoutMs, maxBytes: MAX_RESPONSE_BYTES },
+      method,
+      path: `${prefix}/${path}`,
+      headers,
+      timeoutMs,
+      maxBytes: MAX_RESPONSE_BYTES,
       ...(body && { body: JSON.stringify(body) }),
     };
   }
@@ -139,7 +143,7 @@ export function createCloudApiNetwork(options: CloudApiOptions): Network {
     async portfolio(channel) {
       const path = `${encodeURIComponent(channel.wabaId)}?fields=owner_business_info`;
       const fields = await call('business account', request(channel, 'GET', path)).catch((error: unknown) => {
-        if (!(error instanceof NetworkCallError) || !error.error || mayPass(error.error)) throw error;
+        if (!(error instanceof NetworkCallError) || !error.error || isRetryable(error.error)) throw error;
         // For accounts of other businesses it needs Advanced access (otherwise error 200); nothing else does.
         options.log.warn(
           { wabaId: channel.wabaId, reason: error.message },
@@ -187,10 +191,6 @@ function contentBody(content: OutgoingContent): JsonObject {
     : { type: content.type, [content.type]: content.object };
 }
 
-/** Whether the same call may succeed later. */
-const mayPass = ({ retryClass }: NetworkError): boolean =>
-  retryClass === 'retry_backoff' || retryClass === 'retry_after_wait';
-
 /**
  * The outcome of a send by its response. Only a message id or an error of the network settles it. A 5xx does not, because the message
  * may have been accepted before the failure, unless the code is terminal (such codes come from validation). A 200 without an id does
@@ -201,7 +201,7 @@ export function sendOutcome(answer: HttpResponse): SendOutcome {
   const settles = answer.status >= 300 && answer.status < 500 && answer.status !== 408;
   const error = toNetworkError(body, answer.headers);
   if (error) {
-    if (settles || !mayPass(error)) return { kind: 'refused', error };
+    if (settles || !isRetryable(error)) return { kind: 'refused', error };
     return { kind: 'in_doubt', reason: `HTTP ${answer.status}, error ${error.code}` };
   }
   if (settles) return { kind: 'refused', error: foreignResponse(answer.status) };
@@ -213,7 +213,8 @@ export function sendOutcome(answer: HttpResponse): SendOutcome {
   const waId = readWaId(contact?.['wa_id']);
   const userId = readUserId(contact?.['user_id']);
   return {
-    ...{ kind: 'accepted', wamid },
+    kind: 'accepted',
+    wamid,
     ...(waId !== undefined && { waId }),
     ...(userId !== undefined && { userId }),
   };

@@ -1,6 +1,6 @@
 import { DAY, MINUTE } from '../../platform/clock.ts';
 import { asList, asNumber, asObject, asText, type JsonObject, parseJson } from '../../platform/json.ts';
-import type { NetworkError, RetryClass } from '../network.ts';
+import { isRetryable, type NetworkError, type RetryClass } from '../network.ts';
 import { ERROR_CODES } from './error-codes.ts';
 
 /** Header names in lower case, as in Node and undici. */
@@ -26,8 +26,7 @@ export function toNetworkError(body: unknown, headers: ResponseHeaders = {}): Ne
   if (!error) return undefined;
   const read = readError(error);
   if (!read) return undefined;
-  const isTransient = read.retryClass === 'retry_backoff' || read.retryClass === 'retry_after_wait';
-  const retryAfterMs = isTransient ? regainAccessMs(headers) : undefined;
+  const retryAfterMs = isRetryable(read) ? regainAccessMs(headers) : undefined;
   const traceId = asText(error['fbtrace_id']);
   return { ...read, ...(retryAfterMs !== undefined && { retryAfterMs }), ...(traceId !== undefined && { traceId }) };
 }

@@ -9,7 +9,7 @@ import { isGroupField, readGroups } from './webhook/groups.ts';
 import { readHandover, readStandby } from './webhook/handovers.ts';
 import { HEALTH_FIELDS, readHealth } from './webhook/health.ts';
 import { readHistory } from './webhook/history.ts';
-import { readEchoes, readMessages, unreadParts } from './webhook/messages.ts';
+import { FRAME, readEchoes, readMessages, unreadParts } from './webhook/messages.ts';
 import { type Reading, readingOf } from './webhook/reading.ts';
 
 /** @returns undefined or an empty list if nothing in the change could be read */
@@ -17,7 +17,7 @@ type Reader = (reading: Reading) => readonly NetworkUpdate[] | undefined;
 
 const listOf = (update: NetworkUpdate | undefined): NetworkUpdate[] | undefined => update && [update];
 
-/** A webhook that is delivered so long after its change was repeated: later ones may have come before it. */
+/** A webhook delivered this long after its change is a retry: those of later changes may have arrived before it. */
 const LATE_MS = MINUTE;
 
 function readTemplate({ wabaId, field, value, changedAt, arrivedAt }: Reading): NetworkUpdate[] | undefined {
@@ -92,12 +92,9 @@ function updatesOf(change: RawChange, arrivedAt: Date): readonly NetworkUpdate[]
   return [{ kind: 'unhandled', field, reason: 'unreadable', raw }];
 }
 
-/** Not what a change tells, but to whom. */
-const ADDRESS: ReadonlySet<string> = new Set(['messaging_product', 'metadata']);
-
 /** Whether an object has nothing but empty lists, as the erasure of the people in them leaves it. */
 function isEmptied(value: JsonObject): boolean {
-  const parts = Object.entries(value).flatMap(([key, part]) => (ADDRESS.has(key) ? [] : [part]));
+  const parts = Object.entries(value).flatMap(([key, part]) => (FRAME.has(key) ? [] : [part]));
   return (
     parts.length > 0 && parts.every(part => Array.isArray(part) && part.every(one => isObject(one) && isEmptied(one)))
   );

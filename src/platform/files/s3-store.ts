@@ -11,6 +11,7 @@ import {
   S3ServiceException,
 } from '@aws-sdk/client-s3';
 import { MINUTE, SECOND } from '../clock.ts';
+import { failWhenStalled } from './fail-when-stalled.ts';
 import { asStoreOperation, type FileStore, type SpooledFile } from './file-store.ts';
 import { MARKER, type Marker } from './marker.ts';
 import { openSpool } from './spool.ts';
@@ -32,16 +33,18 @@ const SILENT = { trace() {}, debug() {}, info() {}, warn() {}, error() {} };
 /** Clients that read slowly hold a connection each. */
 const MAX_SOCKETS = 200;
 
-/** Of the marker, a few bytes: a start waits for them, also for a storage that takes the request and does not answer. */
-const MARKER_LIMITS = { maxAttempts: 2, socketTimeout: 10 * SECOND };
+/** For requests of a few bytes that a start waits for, even if the storage accepts a request and does not answer it. */
+const MARKER_LIMITS = { maxAttempts: 2, socketTimeout: 5 * SECOND };
 
 /**
  * Time until an attempt to open a file has response headers, of up to three attempts. Amazon answers within a tenth of a second; a reader
  * waits for a storage that hangs before it reads from the network.
  */
 const OPEN_TIMEOUT_MS = 5 * SECOND;
+/** Time without bytes after which the rest of an opened file fails: its reader, and the connection to it, would wait for the socket's minute. */
+const READ_TIMEOUT_MS = 10 * SECOND;
 /**
- * Time of a deletion with its repetitions. Shorter than `idle_in_transaction_session_timeout` (15 s): the sweep deletes in a transaction,
+ * Time of a deletion with its retries. Shorter than `idle_in_transaction_session_timeout` (15 s): the sweep deletes in a transaction,
  * which PostgreSQL would end before the failed key is postponed.
  */
 const DELETE_TIMEOUT_MS = 10 * SECOND;
@@ -95,7 +98,7 @@ export async function openS3Store(directory: string, options: S3Options): Promis
             requestTimeout: OPEN_TIMEOUT_MS,
           });
           // In Node.js, the body is a stream of Node.js.
-          return Body as Readable | undefined;
+          return Body && failWhenStalled(Body as Readable, READ_TIMEOUT_MS);
         } catch (error) {
           if (isMissing(error)) return undefined;
           throw error;
@@ -131,7 +134,7 @@ export const probeWrites = (options: S3Options): Promise<void> =>
     await client.send(new DeleteObjectCommand(at));
   });
 
-/** Runs a call with a client of its own, which waits for no more than a few bytes. */
+/** Runs a call of a few bytes with a separate client and `MARKER_LIMITS`. */
 const withClient = <Result>(
   options: S3Options,
   action: string,
@@ -203,12 +206,12 @@ async function upload(
   try {
     await client.send(command);
   } finally {
-    // A storage that refuses the request has not read it to its end, and the SDK leaves it open: with the disk space of the deleted file.
+    // If the storage refuses the request before its end, the SDK leaves the stream open, and the deleted file keeps its disk space.
     body.destroy();
   }
 }
 
-/** Whether there is no such object. A bucket that is gone, or was misspelled, has lost none: that is an error of the storage. */
+/** Whether there is no such object. A missing or misspelled bucket is an error of the storage: its files are not lost. */
 const isMissing = (error: unknown): boolean =>
   error instanceof NoSuchKey ||
   (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404 && error.name !== 'NoSuchBucket');

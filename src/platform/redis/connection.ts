@@ -18,7 +18,7 @@ export interface RedisConnection {
    * has become a replica, or whose user lacks a permission, answers but does not do what it is for.
    */
   acceptsWrites(): boolean;
-  /** To be told of each command that writes or signals and fails. Logs refusals, each effect at most once a minute. */
+  /** Call with the error of each failed command that writes or signals. Logs refusals, each effect at most once a minute. */
   onFailure(error: unknown, effect: RefusalEffect): void;
   close(): Promise<void>;
 }
@@ -87,7 +87,7 @@ export function connectRedis(url: string, log: Log, timeoutMs: number): RedisCon
     isReady: () => commands.status === 'ready',
     acceptsWrites: () => commands.status === 'ready' && performance.now() - refusedAtMs >= REFUSAL_MS,
     onFailure(error, effect) {
-      // What the connection lacks is said above.
+      // Failures of the connection are logged by `onUnavailable`.
       if (!(error instanceof ReplyError)) return;
       refusedAtMs = performance.now();
       if (refusedAtMs - (warnedAtMs.get(effect) ?? Number.NEGATIVE_INFINITY) < REFUSAL_MS) return;

@@ -22,7 +22,7 @@ export function createRedisRateLimits(
     rejectIfRedisNotReady: true,
   });
   const own = new RateLimiterMemory(options);
-  // Instead of the library's insurance limiter, which tells nobody why it counts.
+  // Instead of the library's insurance limiter, which does not report why it takes over.
   const count = (by: (counter: Counter) => Promise<RateLimiterRes>): Promise<RateLimiterRes> =>
     by(shared).catch((error: unknown) => {
       onFailure(error, 'each process counts rate limits by itself');

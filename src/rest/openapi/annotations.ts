@@ -37,8 +37,8 @@ const EXAMPLES: Readonly<Record<string, unknown>> = {
 /** `examples` for a field of this name, if there is one of this type. */
 export function exampleOf(name: string, type: unknown): JsonSchema {
   const example = Object.hasOwn(EXAMPLES, name) ? EXAMPLES[name] : undefined;
-  const is = Array.isArray(example) ? 'array' : typeof example === 'number' ? 'integer' : 'string';
-  return example !== undefined && [type].flat().includes(is) ? { examples: [example] } : {};
+  const exampleType = Array.isArray(example) ? 'array' : typeof example === 'number' ? 'integer' : 'string';
+  return example !== undefined && [type].flat().includes(exampleType) ? { examples: [example] } : {};
 }
 
 /** A field of an input, or an argument. */

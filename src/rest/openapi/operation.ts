@@ -85,9 +85,9 @@ export function describeOperation(
       ...successResponses(route, operationId, jsonSchemaOf(answer, resolve), keyed, api, components),
       ...failureResponses(
         codesOf(route, api.errors, {
-          scoped: scopes.length > 0,
-          keyed,
-          chooses: rows.fields.length > 0 || route.list !== undefined,
+          needsScope: scopes.length > 0,
+          takesKey: keyed,
+          hasQuery: rows.fields.length > 0 || route.list !== undefined,
         }),
         api,
         components,

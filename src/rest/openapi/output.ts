@@ -26,7 +26,7 @@ interface Selected {
   readonly key: string;
   readonly field: GraphQLField<unknown, unknown>;
   readonly node: FieldNode;
-  /** Whether it has a switch, or belongs to one of several types. */
+  /** Whether it may be missing: it has a switch, or belongs to one of several types. */
   readonly optional: boolean;
 }
 
@@ -43,7 +43,7 @@ export class Selections {
   readonly #root: readonly Selected[];
   readonly #wire: WireSchemas;
   readonly #components: Components;
-  /** Switches that requests cannot set, and whether they are on. */
+  /** Values of the switches that requests cannot set. */
   readonly #fixed = new Map<string, boolean>();
 
   /** @param complete rows show all fields, and these included objects */

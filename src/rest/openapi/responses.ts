@@ -107,7 +107,7 @@ function bodyName({ list }: Route, operationId: string, { $ref }: JsonSchema): s
 export function codesOf(
   route: Route,
   always: readonly ErrorCode[],
-  facts: { readonly scoped: boolean; readonly keyed: boolean; readonly chooses: boolean },
+  facts: { readonly needsScope: boolean; readonly takesKey: boolean; readonly hasQuery: boolean },
 ): ErrorCode[] {
   const changes = route.method !== 'GET';
   const hasId = route.path.includes(':');
@@ -115,14 +115,14 @@ export function codesOf(
     isChange(route) && 'PRECONDITION_FAILED',
     (changes || hasId) && 'BAD_REQUEST',
     'UNAUTHORIZED',
-    facts.scoped && 'INSUFFICIENT_SCOPE',
+    facts.needsScope && 'INSUFFICIENT_SCOPE',
     // The contact of a key's first request may have been erased.
-    (hasId || facts.keyed) && 'NOT_FOUND',
-    facts.keyed && 'CONFLICT',
+    (hasId || facts.takesKey) && 'NOT_FOUND',
+    facts.takesKey && 'CONFLICT',
     changes && 'PAYLOAD_TOO_LARGE',
     changes && 'UNSUPPORTED_MEDIA_TYPE',
-    (changes || facts.chooses) && 'VALIDATION_ERROR',
-    facts.keyed && 'IDEMPOTENCY_MISMATCH',
+    (changes || facts.hasQuery) && 'VALIDATION_ERROR',
+    facts.takesKey && 'IDEMPOTENCY_MISMATCH',
     'RATE_LIMIT_EXCEEDED',
     'INTERNAL_ERROR',
     'SERVICE_UNAVAILABLE',

@@ -6,7 +6,7 @@ import { namesEtag, weakEtag } from '../../http/etag.ts';
 import { refuseOtherMethods } from '../../http/other-methods.ts';
 import type { JsonSchema } from './schema.ts';
 
-/** A file with its strong entity tag. */
+/** A file with its entity tag, which is weak because responses may be compressed. */
 interface Content {
   readonly type: string;
   readonly body: string | Buffer;

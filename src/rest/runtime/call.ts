@@ -8,14 +8,14 @@ export type RestRequest = FastifyRequest<{
   Params: { readonly tenant?: string; readonly id?: string; readonly delivery?: string };
 }>;
 
-/** Ids of ours, of the network (longer numbers), or UUIDs. */
+/** Form of an id in a path: a numeric key of ours, the network's numeric id (longer), a UUID, or the id of a message. */
 export type IdKind = 'row' | 'network' | 'uuid' | 'message';
 
 const ID_PATTERNS: Readonly<Record<IdKind, RegExp>> = {
   row: /^\d{1,15}$/,
   network: /^\d{1,32}$/,
   uuid: /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i,
-  /** A UUID, or the network's id. */
+  /** Our UUID, or the network's wamid. */
   message: /^([0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|wamid\.[\w+/=-]{1,250})$/i,
 };
 
@@ -23,10 +23,10 @@ const KEY = 'Idempotency-Key';
 const MAX_KEY = 255;
 const KEY_TOO_LONG = `May have at most ${MAX_KEY} characters.`;
 
-/** A request, as routes see it. */
+/** A request with what routes read from it: ids, headers, addresses, and the faults found so far. */
 export class Call {
   readonly request: RestRequest;
-  /** Of the caller's tenant. */
+  /** Id of the caller's tenant; undefined if the call is not authenticated. */
   readonly tenantId: number | undefined;
   /** Faults of parameters, body and `Idempotency-Key`. */
   readonly errors = new FieldErrorList();
@@ -88,10 +88,10 @@ export class Call {
     return `${this.listUrl}?${[...others, `page=${page}`].join('&')}`;
   }
 
-  /** The absolute address of a path on this server; an address stays as it is. */
+  /** The absolute address of a path on this server. An absolute address is returned unchanged. */
   address(path: string): string {
     const { protocol, host } = this.request;
-    // A request of HTTP/1.0 may have no Host header.
+    // An HTTP/1.0 request may have no Host header.
     return path.startsWith('/') && host ? `${protocol}://${host}${path}` : path;
   }
 }

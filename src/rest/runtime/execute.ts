@@ -1,5 +1,4 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import type { DocumentNode } from 'graphql';
 import { CodedError, type ErrorCode } from '../../core/errors.ts';
 import { requireScopes } from '../../core/principal.ts';
 import type { Scope } from '../../core/scopes.ts';
@@ -7,6 +6,7 @@ import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller, Kernel } from '../../graphql/execution/kernel.ts';
 import { cacheHeaders, etagOf, namesEtag } from '../../http/etag.ts';
 import { Call, type RestRequest } from './call.ts';
+import { type Executable, operationOfPlan } from './executable.ts';
 import type { RestHost } from './host.ts';
 import { withOtherFaults } from './other-faults.ts';
 import { listOf } from './query.ts';
@@ -66,7 +66,7 @@ export function wireError(version: ApiVersion, error: RestError, request: RestRe
   return { status: error.status, headers, body: JSON.stringify(body) };
 }
 
-/** Seconds to wait before the next attempt. Every 503 has them, also where the cause gives no time. */
+/** Seconds to wait before the next attempt. Every 503 has a value: one second if its cause names none. */
 function retryAfterOf({ status, details }: RestError): unknown {
   if (status === 503) return details?.['retry_after'] ?? 1;
   return status === 429 ? details?.['retry_after'] : undefined;
@@ -74,27 +74,21 @@ function retryAfterOf({ status, details }: RestError): unknown {
 
 function wireSuccess({ version, route, call, read }: Exchange, response: RouteResponse, meta: Meta): WireResponse {
   const cache = route.method === 'GET' ? cacheHeaders(response) : undefined;
-  const changed =
+  const newTag =
     read && route.method === 'PATCH' ? { etag: etagOf(dataAsRead(route, read.route, response, call)) } : {};
-  const headers = { ...cache, ...changed, ...response.headers };
+  const headers = { ...cache, ...newTag, ...response.headers };
   if (cache?.etag !== undefined && namesEtag(call.request.headers['if-none-match'], cache.etag))
     return { status: 304, headers, body: '' };
   const body = JSON.stringify(route.withoutEnvelope ? response.data : version.success(response, call, meta));
   return { status: response.status ?? route.status ?? 200, headers: { 'content-type': JSON_TYPE, ...headers }, body };
 }
 
-/** The data of a change as a GET with the same `fields` and `include` returns it: without objects that only changes always include. */
+/** The data of a change as GET returns it for the same `fields` and `include`: without objects that only changes always include. */
 function dataAsRead({ always = [] }: Route, read: Route, { data }: RouteResponse, { query }: Call): unknown {
   const requested = [...(read.always ?? []), ...listOf(query, 'include'), ...listOf(query, 'fields')];
   const hidden = always.filter(name => !requested.includes(name));
   if (hidden.length === 0) return data;
   return Object.fromEntries(Object.entries(data as object).filter(([name]) => !hidden.includes(name)));
-}
-
-/** A route with its prepared documents. */
-export interface Executable {
-  readonly route: Route;
-  readonly operations: ReadonlyMap<DocumentNode, Operation>;
 }
 
 /** A request to a route of one version. */
@@ -115,27 +109,27 @@ interface Exchange {
 export async function execute(
   host: RestHost,
   version: ApiVersion,
-  { route, operations, scopes }: Executable & { readonly scopes: readonly Scope[] },
+  executable: Executable & { readonly scopes: readonly Scope[] },
   request: RestRequest,
   caller: Caller,
   read: Executable | undefined,
 ): Promise<WireResponse> {
+  const { route, scopes } = executable;
   const call = new Call(request, caller);
   const exchange: Exchange = { host, version, route, call, read };
   let planned: Plan;
   try {
     planned = route.plan(call, version.rows);
   } catch (error) {
-    throw await withOtherFaults(host, route, operations, call, caller, version.rows, error);
+    throw await withOtherFaults(host, executable, call, caller, version.rows, error);
   }
   let plan = planned;
   if (read && request.headers['if-match'] !== undefined) {
-    // A request that is refused anyway is refused for that (RFC 9110 §13.2.1).
+    // A missing scope is reported rather than a failed precondition (RFC 9110 §13.2.1).
     if (caller.principal) requireScopes(caller.principal, scopes);
     plan = await withPrecondition(exchange, read, planned, caller);
   }
-  const operation = operations.get(plan.document);
-  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const operation = operationOfPlan(executable, plan);
   const context = host.kernel.createContext({ ...caller, wantsAnswer: true });
   try {
     return await respond(exchange, plan, operation, context);
@@ -152,15 +146,13 @@ export async function execute(
  */
 async function withPrecondition(
   { host, version, route: { readAt }, call: { request, idempotencyKey } }: Exchange,
-  { route, operations }: Executable,
+  read: Executable,
   plan: Plan,
   caller: Caller,
 ): Promise<Plan> {
-  const current = route.plan(new Call(request, caller), version.rows);
-  const operation = operations.get(current.document);
-  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const current = read.route.plan(new Call(request, caller), version.rows);
   const { data, errors } = await host.kernel.run(
-    operation,
+    operationOfPlan(read, current),
     { ...current.variables },
     host.kernel.createContext(caller),
   );
@@ -173,12 +165,12 @@ async function withPrecondition(
   const tags = request.headers['if-match'];
   const { etag } = cacheHeaders(current.respond(data));
   if (etag === undefined || !namesEtag(tags, etag)) {
-    // Only a mutation that gets the key is sure to change nothing once it is used: a deletion does not get it.
+    // A used key guarantees that the mutation changes nothing only if the mutation receives it: a deletion does not.
     const isKeyed = idempotencyKey !== undefined && input?.idempotencyKey === idempotencyKey;
     if (isKeyed && (await host.isUsedKey(caller, idempotencyKey))) return plan;
     throw preconditionFailed();
   }
-  // `*` holds for each state of the object.
+  // `*` matches every state of the object.
   if (!readAt || tags?.trim() === '*') return plan;
   return { ...plan, variables: { ...variables, input: { ...input, unchangedSince: readAt(data) } } };
 }

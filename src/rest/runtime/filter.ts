@@ -74,15 +74,15 @@ const UNSUPPORTED: Readonly<Record<Extract<FilterKind, string>, readonly Operato
 /** The operators for values of a kind, by their names on the wire. */
 export function operatorsOf(kind: FilterKind): readonly (readonly [Operator, keyof Comparison])[] {
   const all = Object.entries(OPERATORS) as [Operator, keyof Comparison][];
-  const none = typeof kind === 'string' ? UNSUPPORTED[kind] : [];
-  return all.filter(([word]) => !none.includes(word));
+  const unsupported = typeof kind === 'string' ? UNSUPPORTED[kind] : [];
+  return all.filter(([word]) => !unsupported.includes(word));
 }
 
-/** Reads the `filter[…]` parameters of a list; every fault goes to `errors` under `filter.<field>`. @returns null without any */
+/** Reads the `filter[…]` parameters of a list; faults go to `errors` under `filter.<field>`. @returns null if there are none */
 export function readFilter<Input>(query: Query, filters: FiltersOf<Input>, errors: FieldErrorList): Input | null {
   const read: Record<string, Comparison> = {};
   const and: object[] = [];
-  let any = false;
+  let isFiltered = false;
   for (const [key, value] of Object.entries(query)) {
     if (value === undefined || !/^filter(\[|$)/.test(key)) continue;
     const [, field = '', operator] = /^filter\[([^[\]]*)\](?:\[([^[\]]*)\])?(?:\[\])?$/.exec(key) ?? [];
@@ -102,10 +102,10 @@ export function readFilter<Input>(query: Query, filters: FiltersOf<Input>, error
       if (both) read[name] = both;
       else and.push({ [name]: comparison });
     }
-    any = true;
+    isFiltered = true;
   }
   // Names and kinds stand in a table that was checked against the input's type.
-  return any ? ({ ...read, ...(and.length > 0 && { and }) } as Input) : null;
+  return isFiltered ? ({ ...read, ...(and.length > 0 && { and }) } as Input) : null;
 }
 
 /** Conditions on one field that a single comparison cannot express: at least one of each list must hold. */
@@ -199,7 +199,7 @@ function compareDays(
   if (starts.length < values.length) return undefined;
   const days = values.map((text, index) => ({ start: starts[index], end: DATE.test(text) ? last(text) : undefined }));
   const isOn = ({ start, end }: Day): Comparison => (end ? { between: [start, end] } : { eq: start });
-  // Not `not`, which holds for rows without a time; `ne` does not.
+  // GraphQL's `not` would also match rows without a time, which `ne` does not match.
   const isNotOn = ({ start, end }: Day): Comparison[] => (end ? [{ lt: start }, { gt: end }] : [{ ne: start }]);
   if (operator === 'notIn') return days.map(isNotOn);
   if (operator === 'in') return [days.map(isOn)];

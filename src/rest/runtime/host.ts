@@ -8,7 +8,7 @@ export interface ReceivedPart {
   readonly filename: string | null;
   readonly mimeType: string | null;
   readonly stream: AsyncIterable<Uint8Array>;
-  /** As the client wrote it; null: the default channel. */
+  /** As sent, not yet checked; null: the default channel. */
   readonly channelId: string | null;
 }
 

@@ -1,27 +1,26 @@
-import type { DocumentNode } from 'graphql';
 import { CodedError, fieldsOverlap, STAND_IN } from '../../core/errors.ts';
-import type { Operation } from '../../graphql/execution/documents.ts';
 import type { Caller } from '../../graphql/execution/kernel.ts';
 import { Call, type RestRequest } from './call.ts';
+import { type Executable, operationOfPlan } from './executable.ts';
 import type { RestHost } from './host.ts';
 import { faultsOfKinds, isOfUnknownKind, isSent, repairedBodies, valueAt } from './repair.ts';
 import { restErrorOf, restErrorOfUserErrors, userErrorsOf } from './rest-error.ts';
-import type { Route, RowStyle } from './route.ts';
+import type { RowStyle } from './route.ts';
 
 /**
  * Adds to the error of a faulty request the faults that only the operation finds in the other fields of its body, so that all are
  * reported at once. The operation runs with the faulty fields replaced (`repairedBodies`), in a context that cannot write, send or call
- * anything. A fault that it finds for all replacements is one of the request.
+ * anything. A fault that it finds with every replacement is a fault of the request.
  */
 export async function withOtherFaults(
   host: RestHost,
-  route: Route,
-  operations: ReadonlyMap<DocumentNode, Operation>,
+  executable: Executable,
   call: Call,
   caller: Caller,
   rows: RowStyle,
   error: unknown,
 ): Promise<unknown> {
+  const { route } = executable;
   if (!route.body || call.errors.isEmpty || !(error instanceof CodedError)) return error;
   const { body: sent } = call.request;
   if (sent === null) return error;
@@ -31,8 +30,8 @@ export async function withOtherFaults(
   const found: Map<string, readonly string[]>[] = [];
   const isReadable = route.body.safeParse(sent ?? {}).success;
   for (const body of isReadable ? [sent] : repairedBodies(route.body, sent)) {
-    const faults = await rehearse(host, route, operations, requestWith(call.request, body), caller, rows);
-    // The request does not have the path of what takes the place of another field.
+    const faults = await rehearse(host, executable, requestWith(call.request, body), caller, rows);
+    // A path that only a replacement has is not a path of the request.
     const isInserted = (field: string): boolean => {
       const path = field.split('.');
       return valueAt(sent, path) === undefined && valueAt(body, path) !== undefined;
@@ -54,7 +53,7 @@ export async function withOtherFaults(
 }
 
 /**
- * Returns the request with another body, without its parameters, which only choose what is shown and may be faulty, and without its
+ * Returns the request with another body. It has no query parameters, which only choose what is shown and may be faulty, and no
  * idempotency key, so that nothing is stored for the key.
  */
 function requestWith(request: RestRequest, body: unknown): RestRequest {
@@ -68,17 +67,14 @@ function requestWith(request: RestRequest, body: unknown): RestRequest {
 
 async function rehearse(
   host: RestHost,
-  route: Route,
-  operations: ReadonlyMap<DocumentNode, Operation>,
+  executable: Executable,
   request: RestRequest,
   caller: Caller,
   rows: RowStyle,
 ): Promise<ReadonlyMap<string, readonly string[]>> {
-  const plan = route.plan(new Call(request, caller), rows);
-  const operation = operations.get(plan.document);
-  if (!operation) throw new Error('The route planned a document that it does not list.');
+  const plan = executable.route.plan(new Call(request, caller), rows);
   const context = host.kernel.createContext({ ...caller, isRehearsal: true });
-  const { data, errors } = await host.kernel.run(operation, { ...plan.variables }, context);
+  const { data, errors } = await host.kernel.run(operationOfPlan(executable, plan), { ...plan.variables }, context);
   const [userError, ...userErrors] = userErrorsOf(data);
   if (errors === undefined && userError === undefined) return new Map();
   const { code, details = {} } = errors

@@ -6,7 +6,7 @@ import { REQUIRED, underFirstNames } from './fields.ts';
 /** Maximum number of values of an enumeration or discriminator that are tried in place of an invalid one. */
 const MAX_WORDS = 6;
 
-/** Depth of nested lists with the fields of their items: a message has sections, with rows, with texts. */
+/** Each round fills one level of missing lists and their items: a message has sections, with rows, with texts. */
 const MAX_ROUNDS = 4;
 
 /**
@@ -33,7 +33,7 @@ function repaired(schema: z.ZodType, sent: unknown, index: number): unknown {
   let body = sent;
   const issues = schema.safeParse(sent).error?.issues ?? [];
   const faulty = new Set(issues.map(({ path }) => path[0]));
-  // As it was sent, or since an unreadable field of it was removed.
+  // Refused as it was sent, not only after a field in it was removed.
   const isRefused = ({ path }: z.core.$ZodIssue): boolean =>
     issues.some(issue => path.every((key, depth) => issue.path[depth] === key));
   const isOfKind = issues.some(isUnknownKind);
@@ -50,7 +50,7 @@ function repaired(schema: z.ZodType, sent: unknown, index: number): unknown {
   return body;
 }
 
-/** For a missing list or object. An unreadable one is removed in one round; if it is required, it is missing in the next. */
+/** The replacement of a missing list or object. An invalid one is removed in one round, and is missing in the next if it is required. */
 function containerInPlaceOf(issue: z.core.$ZodIssue, body: unknown): unknown {
   if (issue.code !== 'invalid_type' || valueAt(body, issue.path) !== undefined) return undefined;
   if (issue.expected === 'array') return [{}];
@@ -67,7 +67,7 @@ export const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =
 /** Whether a rule over several fields found the fault. */
 const isOfRule = (issue: z.core.$ZodIssue): boolean => issue.code === 'custom' && issue.params?.['isRule'] === true;
 
-/** What a rule gives in place of the whole field that it refuses. */
+/** The value that a rule names as the replacement of the field that it refuses. */
 const givenStandIn = (issue: z.core.$ZodIssue): unknown =>
   issue.code === 'custom' ? issue.params?.['standIn'] : undefined;
 

@@ -1,5 +1,5 @@
 import type { GraphQLError } from 'graphql';
-import { ERROR_STATUS, type ErrorCode, FIELD_CODES, FieldErrorList } from '../../core/errors.ts';
+import { ERROR_STATUS, type ErrorCode, FieldErrorList, isFieldCode } from '../../core/errors.ts';
 import { decodeGlobalId } from '../../core/global-ids.ts';
 import { asCoded } from '../../http/request-errors.ts';
 import type { PayloadFragment } from '../wire/documents.generated.ts';
@@ -30,7 +30,7 @@ function withField(message: string, details: Readonly<Record<string, unknown>> =
   return `${field}: ${message}${others.length > 0 ? ` (and ${others.length} more)` : ''}`;
 }
 
-/** One title for each code: `Contact opted out`. Programs of version 1 compare it. */
+/** The title of a code: `Contact opted out`. Clients of version 1 compare it, so it is part of the contract. */
 export const titleOf = (code: string): string => code.charAt(0) + code.slice(1).toLowerCase().replaceAll('_', ' ');
 
 const isCode = (code: unknown): code is ErrorCode => typeof code === 'string' && Object.hasOwn(ERROR_STATUS, code);
@@ -56,7 +56,7 @@ export function restErrorOf(errors: readonly GraphQLError[], names: Names | unde
   return restError('INTERNAL_ERROR', 'Something went wrong on our side.');
 }
 
-/** Fields of a mutation payload besides its objects; selected by the fragment `Payload`. */
+/** One of a payload's `userErrors`, as the fragment `Payload` selects it. */
 type UserError = PayloadFragment['userErrors'][number];
 
 /** The user errors of a mutation's result. */
@@ -67,14 +67,12 @@ export function userErrorsOf(data: unknown): readonly UserError[] {
   );
 }
 
-const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
-
 /** Maps user errors to one REST error: faults of fields to VALIDATION_ERROR, any other to itself. */
 export function restErrorOfUserErrors(
   [first, ...others]: readonly [UserError, ...UserError[]],
   names: Names | undefined,
 ): RestError {
-  if (FIELD_CODE.has(first.code)) {
+  if (isFieldCode(first.code)) {
     const errors = new FieldErrorList();
     for (const { path, message } of [first, ...others]) errors.add(path.join('.'), message);
     return restError('VALIDATION_ERROR', first.message, wireDetails('VALIDATION_ERROR', errors.fields, names));

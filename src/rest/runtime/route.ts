@@ -10,13 +10,13 @@ import { type Switches, switchesOf, switchOf } from './sparse.ts';
 
 /** The response of a route, before the envelope of its version. */
 export interface RouteResponse {
-  /** Where it differs from the route's. */
+  /** If it differs from the route's. */
   readonly status?: number;
   readonly message: string;
   readonly data: unknown;
   /** Stored for repeated requests instead of `data` if that contains a secret. */
   readonly storedData?: unknown;
-  /** Of a list: its place among all rows. */
+  /** Set for a list: the position of the page among all rows. */
   readonly page?: { readonly first: number; readonly offset: number; readonly total: number };
   readonly headers?: Readonly<Record<string, string>>;
 }
@@ -51,7 +51,7 @@ export interface Described {
   readonly summary?: string;
   /** Further description, as Markdown. */
   readonly notes?: string;
-  /** Of success; 200 by default. */
+  /** Status of a success; 200 by default. */
   readonly status?: 200 | 201;
   /** Status 200 is possible too, for an object that existed already. */
   readonly mayExist?: true;

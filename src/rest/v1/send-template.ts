@@ -9,7 +9,7 @@ import {
 } from '../wire/documents.generated.ts';
 import { SENDING_ERRORS, sentText } from '../wire/sending.ts';
 import {
-  checkNumbers,
+  checkTemplateValues,
   languageNamed,
   TEMPLATE_NAME,
   TEMPLATE_VALUES,
@@ -32,7 +32,7 @@ type Template = z.output<z.ZodObject<typeof TEMPLATE>>;
 
 function checkValues(template: Template, add: AddFault): void {
   if (template.auto_generate_otp !== true) {
-    checkNumbers(template, add);
+    checkTemplateValues(template, add);
     return;
   }
   for (const [name, value] of Object.entries(template))

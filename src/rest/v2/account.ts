@@ -10,7 +10,7 @@ import {
 } from '../wire/documents.generated.ts';
 import { rowKey, time } from '../wire/values.ts';
 
-/** Null in GraphQL. */
+/** REST's limit for unlimited, which is null in GraphQL. */
 const UNLIMITED = -1;
 
 const usageCount = (count: UsageCountFragment) => ({

@@ -15,7 +15,7 @@ import {
   whole,
 } from '../runtime/fields.ts';
 import { listResponse, type Route, requireRow, route } from '../runtime/route.ts';
-import { TEMPLATE_VALUES } from '../wire/bots.ts';
+import { TEMPLATE_FIELDS } from '../wire/bots.ts';
 import { CAMPAIGN_LIST, campaignRowBy, RECIPIENT_LIST, recipientRowBy } from '../wire/campaigns.ts';
 import {
   type CampaignAudienceInput,
@@ -53,7 +53,7 @@ const AUDIENCE = {
 const givenNames = (audience: object): string[] =>
   Object.entries(audience).flatMap(([name, value]) => (value == null || value === '' ? [] : name));
 
-/** Exactly one field must be given; null is none. */
+/** Exactly one field must be given; null counts as missing. */
 function checkAudience({ audience }: { readonly audience?: unknown }, add: AddFault): void {
   if (isObject(audience) && givenNames(audience).length !== 1)
     add('audience', `Give exactly one of ${Object.keys(AUDIENCE).join(', ')}.`, { standIn: { list_id: 0 } });
@@ -123,7 +123,7 @@ export const campaignRoutes: readonly Route[] = [
     body: body(
       {
         name: requiredText({ maxLength: 255 }),
-        template: requiredObject(TEMPLATE_VALUES),
+        template: requiredObject(TEMPLATE_FIELDS),
         audience: requiredObject(AUDIENCE),
         ...SETTINGS,
       },
@@ -150,7 +150,7 @@ export const campaignRoutes: readonly Route[] = [
     body: body(
       {
         name: text({ maxLength: 255 }),
-        template: object(TEMPLATE_VALUES),
+        template: object(TEMPLATE_FIELDS),
         audience: object(AUDIENCE),
         ...SETTINGS,
       },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FIELD_CODES, FieldErrorList, type FieldErrors, fieldsOverlap, STAND_IN } from '../../core/errors.ts';
+import { FieldErrorList, type FieldErrors, fieldsOverlap, isFieldCode, STAND_IN } from '../../core/errors.ts';
 import { isObject } from '../../platform/json.ts';
 import { type AnswerSchema, jsonSchemaOf, selectionOf } from '../openapi/schema.ts';
 import {
@@ -20,7 +20,7 @@ import { type SendMessageInput, SendMessagesDocument, type SendMessagesMutation 
 import { namedPath } from '../wire/names.ts';
 import { checkMedia, contentNames, MEDIA, mediaInput, mediaNames } from '../wire/sending.ts';
 import {
-  checkNumbers,
+  checkTemplateValues,
   languageNamed,
   TEMPLATE_NAME,
   TEMPLATE_VALUES,
@@ -40,7 +40,7 @@ const LINKED = body({ ...RECIPIENT, ...LINKED_MEDIA }, checkRecipient, checkMedi
 const TEMPLATE = openBody(
   { ...RECIPIENT, template_name: TEMPLATE_NAME, language: languageNamed('template_language'), ...TEMPLATE_VALUES },
   checkRecipient,
-  checkNumbers,
+  checkTemplateValues,
 );
 
 type Names = Readonly<Record<string, string>>;
@@ -51,7 +51,7 @@ interface ReadMessage {
   readonly names: Names;
   /** The faults of an unreadable message. Faults that sending finds in its other fields are added to them. */
   readonly faults: FieldErrors | undefined;
-  /** Whether faults of the content that sending finds count: not if one of several possible values replaced an unreadable one. */
+  /** Whether to report the faults that sending finds in the content: not if it contains one of several possible replacement values. */
   readonly checksContent?: boolean;
 }
 
@@ -125,7 +125,7 @@ function readMessage(sent: unknown): ReadMessage {
   return { sent, input, names: message.names, faults: undefined };
 }
 
-/** A key of a message alone, quoted or bare. One that was ignored would let a repetition send the message twice. */
+/** The idempotency key of one message, quoted or bare. Ignoring an invalid key would let a repeated request send the message twice. */
 function keyOf(key: unknown, errors: FieldErrorList): string | undefined {
   if (key == null) return undefined;
   if (typeof key === 'string' || typeof key === 'number') return String(key);
@@ -177,7 +177,7 @@ function unreadableErrors(
   const errors = new FieldErrorList();
   for (const [field, messages] of Object.entries(faults)) for (const message of messages) errors.add(field, message);
   for (const { code, path, message } of userErrors) {
-    if (!FIELD_CODE.has(code)) continue;
+    if (!isFieldCode(code)) continue;
     const [first, ...others] = path.slice(2);
     const field = namedPath([first, ...others].join('.'), names);
     const isOurs = first === 'echoId' || message.includes(STAND_IN) || (first === 'content' && !checksContent);
@@ -270,11 +270,9 @@ export const sendBatchRoutes: readonly Route[] = [
   }),
 ];
 
-const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
-
 /** As in other errors, faults of fields are a VALIDATION_ERROR. */
 function wireCode({ userErrors: [first] }: Result) {
-  if (first === undefined || FIELD_CODE.has(first.code)) return { code: 'VALIDATION_ERROR' };
+  if (first === undefined || isFieldCode(first.code)) return { code: 'VALIDATION_ERROR' };
   const details = detailsOf(first);
   return { code: first.code, ...(details && { details }) };
 }

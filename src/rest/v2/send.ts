@@ -19,7 +19,7 @@ import {
   SENDING_ERRORS,
 } from '../wire/sending.ts';
 import {
-  checkNumbers,
+  checkTemplateValues,
   languageNamed,
   sentValues,
   TEMPLATE_NAME,
@@ -139,7 +139,7 @@ export const sendRoutes: readonly Route[] = [
         ...TEMPLATE_VALUES,
       },
       checkRecipient,
-      checkNumbers,
+      checkTemplateValues,
     ),
     example: {
       phone: '+14155550123',

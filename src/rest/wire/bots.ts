@@ -49,7 +49,7 @@ const file = () => object({ link: LINK, media_id: MEDIA_ID });
 const named = () => requiredObject({ name: requiredText(), value: requiredText({ maxLength: 1_024 }) });
 
 /** A template with its values, by the fields of bots and campaigns. */
-export const TEMPLATE_VALUES = {
+export const TEMPLATE_FIELDS = {
   name: requiredText(),
   language: requiredText(),
   header: object({
@@ -99,7 +99,7 @@ export const REPLY = requiredObject({
     caption: text(),
     filename: text(),
   }),
-  template: object(TEMPLATE_VALUES),
+  template: object(TEMPLATE_FIELDS),
 });
 
 /** A reply in GraphQL's names. */

@@ -82,7 +82,7 @@ export const recipientListRowBy = (time: WriteTime) => (list: RecipientListRowFr
   updated_at: time(list.updated_at),
 });
 
-/** Fields of a mapping, of which two have other names in the bodies of contacts. */
+/** GraphQL's names of a mapping's fields, with those of REST. The bodies of contacts have `firstname` and `lastname` instead. */
 const MAPPED_FIELDS: Readonly<Record<string, string>> = {
   firstName: 'first_name',
   lastName: 'last_name',

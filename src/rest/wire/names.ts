@@ -49,8 +49,7 @@ export function wireDetails(
   details: Readonly<Record<string, unknown>>,
   names: Readonly<Record<string, string>> = {},
 ): Record<string, unknown> {
-  if (code === 'VALIDATION_ERROR')
-    return Object.fromEntries(Object.entries(details).map(([path, messages]) => [namedPath(path, names), messages]));
+  if (code === 'VALIDATION_ERROR') return wireFaults(details, names);
   const entries = Object.entries(details).map(
     ([name, value]) => [name, typeof value === 'string' ? (wireTime(value) ?? value) : value] as const,
   );
@@ -60,6 +59,21 @@ export function wireDetails(
       ? entries.map(([name, value]) => [name === 'message_id' ? 'chat_message_id' : name, value])
       : entries,
   );
+}
+
+/** Faults by field. Several fields of GraphQL may be one in REST: it has the messages of all. */
+function wireFaults(
+  details: Readonly<Record<string, unknown>>,
+  names: Readonly<Record<string, string>>,
+): Record<string, unknown> {
+  const fields = new Map<string, unknown>();
+  for (const [path, messages] of Object.entries(details)) {
+    const name = namedPath(path, names);
+    const before = fields.get(name);
+    const areLists = Array.isArray(before) && Array.isArray(messages);
+    fields.set(name, areLists ? [...new Set([...before, ...messages])] : messages);
+  }
+  return Object.fromEntries(fields);
 }
 
 type CamelCase<Name> = Name extends `${infer First}_${infer Rest}` ? `${First}${Capitalize<CamelCase<Rest>>}` : Name;

@@ -7,7 +7,7 @@ import type { SentMessageFragment } from './documents.generated.ts';
 export const MEDIA_KINDS = { image: 'IMAGE', video: 'VIDEO', audio: 'AUDIO', document: 'DOCUMENT' } as const;
 
 const TIME = { format: 'date-time', examples: ['2026-12-24T09:00:00+01:00'] };
-/** A day alone is no time to send at: it would be midnight in UTC. */
+/** Rejects a date without a time, which would mean midnight in UTC. */
 const isTime = (value: string | null | undefined): boolean =>
   value == null || value === '' || (value.trim().length > 10 && parseDateTime(value) !== undefined);
 const TIME_FAULT = 'Must be a time such as 2026-12-24T09:00:00+01:00.';
@@ -34,7 +34,7 @@ export const RESCHEDULED_AT = {
 export const scheduledInput = (scheduledAt: string | null | undefined) =>
   scheduledAt ? { instant: toInstant(scheduledAt) } : undefined;
 
-/** A time that the body was checked for, in UTC unless it has an offset. */
+/** The instant of a time that the body's schema has accepted (`isTime`); in UTC unless the text has an offset. */
 export const toInstant = (at: string): string => new Date(parseDateTime(at) ?? Number.NaN).toISOString();
 
 /** The fields of a body that sends a file. */
@@ -94,7 +94,7 @@ export interface Sent<Row> {
   readonly result: { readonly row: Row | null; readonly contact_created: boolean | null } | null;
 }
 
-/** The message of a send. Its user errors have been handled before. */
+/** The message of a send; the runtime has already handled its user errors. @throws Error if there is no message */
 export function sentRow<Row>(result: Sent<Row>['result']): Row {
   if (!result?.row) throw new Error('A send returned neither a message nor an error.');
   return result.row;

@@ -82,7 +82,7 @@ export type TemplateValues = Readonly<Record<string, unknown>>;
 const textOf = (body: TemplateValues, name: string): string | undefined => (body[name] as string | null) ?? undefined;
 
 /** Reports values that would be ignored silently (numbers beyond the maximum, a name without a document), and headers given twice. */
-export function checkNumbers(body: TemplateValues, add: AddFault): void {
+export function checkTemplateValues(body: TemplateValues, add: AddFault): void {
   for (const name of Object.keys(body)) {
     const [, kind, number] = (body[name] != null && /^(field|button|header_field)_(\d+)$/.exec(name)) || [];
     if (kind === 'field' && (Number(number) < 1 || Number(number) > VARIABLES))

@@ -37,7 +37,7 @@ export const bitOf = (value: boolean): 0 | 1 => (value ? 1 : 0);
 export const digitsOf = (phone: string): string => phone.replace(/^\+/, '');
 
 /**
- * Replaces a global id by a text that is not a phone number. As a recipient, GraphQL accepts a phone number or a global id; in REST the
- * latter is `contact_id`.
+ * Replaces a global id by a text that is not a phone number, so that it is refused: GraphQL accepts either as a recipient, REST takes
+ * ids only as `contact_id`.
  */
 export const phoneOnly = (text: string): string => (decodeGlobalId(text) ? 'no number' : text);

@@ -32,7 +32,7 @@ import {
 } from './replies.sql.ts';
 
 /** Contacts answered concurrently per tenant: each send takes a connection of the pool for its statement. */
-const AT_ONCE = 6;
+const MAX_CONCURRENT = 6;
 /** Maximum number of pending replies claimed at once. */
 const BATCH = 100;
 const LINGER_MS = 2 * SECOND;
@@ -105,7 +105,7 @@ async function sendAll(context: Context, lane: Lane, replies: readonly PendingRe
       for (const reply of queue) if (await lane.ready()) outcomes.push(await attempt(context, reply));
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, work));
   return outcomes;
 }
 
@@ -126,13 +126,13 @@ async function attempt(context: Context, reply: PendingReply): Promise<Outcome> 
     return { reply };
   } catch (error) {
     if (error instanceof CodedError && !TRANSIENT.has(error.code)) return refused(reply, error.code, error.message);
-    const againMs = exponentialBackoffMs(reply.attempts - 1, { firstMs: RETRY_MS });
-    const isLast = againMs > reply.wanted_for_ms;
+    const retryInMs = exponentialBackoffMs(reply.attempts - 1, { firstMs: RETRY_MS });
+    const isLast = retryInMs > reply.wanted_for_ms;
     log.warn(
       { err: error, botId: reply.bot_id, messageId: reply.message_id, isLast },
       'a reply of a bot could not be sent',
     );
-    if (!isLast) return { reply, againMs };
+    if (!isLast) return { reply, retryInMs };
     return error instanceof CodedError
       ? refused(reply, error.code, error.message)
       : refused(reply, 'SERVICE_UNAVAILABLE', 'The reply could not be sent in time.');
@@ -194,7 +194,7 @@ async function settle(
       nowIso,
     );
     const settled = new Set((await settleReplies(trx, tenantId, outcomes)).map(keyOf));
-    const mine = outcomes.filter(({ reply, againMs }) => againMs === undefined && settled.has(keyOf(reply)));
+    const mine = outcomes.filter(({ reply, retryInMs }) => retryInMs === undefined && settled.has(keyOf(reply)));
     if (mine.length === 0) {
       await lane.fence(trx);
       return;

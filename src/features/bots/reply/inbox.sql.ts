@@ -45,7 +45,9 @@ export async function queueReceived(trx: Db, range: LogRange): Promise<number[]>
           exists (select from bots b where b.tenant_id = e.tenant_id and b.is_enabled)
             and exists (select from tenants n join plans p on p.id = n.plan_id
                         where n.tenant_id = e.tenant_id and n.status = 'active' and 'bots' = any(p.features))
-          or ${leavesToBot})
+          -- The tenant may have been deleted: a transaction that outlived that leaves events. Not as a join, which would be read from the
+          -- tenants: a look-up for each of them and partition.
+          or ${leavesToBot} and exists (select from tenants n where n.tenant_id = e.tenant_id))
       order by e.xid, e.seq
       on conflict (tenant_id, message_id) do nothing
       returning tenant_id

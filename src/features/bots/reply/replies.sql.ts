@@ -75,7 +75,7 @@ export interface Outcome {
   readonly reply: PendingReply;
   readonly refusal?: Refusal;
   /** Back-off before the next attempt. */
-  readonly againMs?: number;
+  readonly retryInMs?: number;
 }
 
 export interface SettledReply {
@@ -90,11 +90,11 @@ export async function settleReplies(
   tenantId: number,
   outcomes: readonly Outcome[],
 ): Promise<readonly SettledReply[]> {
-  const results = outcomes.map(({ reply, refusal, againMs }) => ({
+  const results = outcomes.map(({ reply, refusal, retryInMs }) => ({
     message_id: reply.message_id,
     bot_id: reply.bot_id,
     refusal: refusal ?? null,
-    again_ms: againMs ?? null,
+    again_ms: retryInMs ?? null,
   }));
   const { rows } = await sql<SettledReply>`
     with o as materialized (

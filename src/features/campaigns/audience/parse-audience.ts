@@ -39,7 +39,7 @@ export async function parseAudience(
   switch (given.field) {
     case 'groupIds': {
       const ids = idsOf(tenantId, 'ContactGroup', given.value, 'audience.groupIds', MAX_GROUPS);
-      await checkAll(ids, groupLoader(context), 'audience.groupIds', 'group', errors);
+      await checkGroups(context, { groupIds: ids }, errors);
       return { groupIds: ids };
     }
     case 'contactIds': {
@@ -77,6 +77,19 @@ export async function parseAudience(
       return { listId: (await listOfPhones(context, name, given.value)).id };
     }
   }
+}
+
+/** Adds the groups of an audience that do not exist: they may have been deleted since it was checked. */
+export async function checkGroups(context: Context, audience: Audience, errors: FieldErrorList): Promise<void> {
+  if ('groupIds' in audience)
+    await checkAll(audience.groupIds, groupLoader(context), 'audience.groupIds', 'group', errors);
+}
+
+/** Whether an audience consists of groups, and none of them exists. */
+export async function isGone(context: Context, audience: Audience): Promise<boolean> {
+  if (!('groupIds' in audience)) return false;
+  const groups = await Promise.all(audience.groupIds.map(id => groupLoader(context).load(id)));
+  return groups.every(group => group === undefined);
 }
 
 function checkCount(count: number, maximum: number, field: string): void {

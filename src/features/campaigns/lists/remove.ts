@@ -18,7 +18,7 @@ export const removeList = (context: Context, id: number, idempotencyKey: string 
         if (outcome === 'gone') throw notFound('RecipientList');
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );
 

@@ -133,7 +133,7 @@ const store = (
     {
       run: async trx => add(trx, tenantId, await begin(trx), found, input.isComplete ?? true),
       store: ({ id }) => ({ id }),
-      again: async stored => {
+      rebuild: async stored => {
         const [list] = await getLists(context.db.write, tenantId, [(stored as { id: number }).id]);
         if (!list) throw notFound('RecipientList');
         return list;

@@ -8,7 +8,7 @@ import { closable } from '../../../platform/closable.ts';
 import type { Context } from '../../../schema/context.ts';
 import type { CampaignRow } from '../campaign.ts';
 import { getCampaigns } from '../store.ts';
-import { getProgress } from './store.ts';
+import { getCosts, getProgress } from './store.ts';
 
 /** Events after which a campaign and its progress are read again. */
 const CHANGES: ReadonlySet<EventType> = new Set([
@@ -49,7 +49,7 @@ export async function followCampaign(context: Context, id: number | undefined): 
 }
 
 async function* states(
-  { db }: Context,
+  { db, prices }: Context,
   tenantId: number,
   id: number,
   events: AsyncGenerator<unknown>,
@@ -69,13 +69,14 @@ async function* states(
   try {
     for (;;) {
       rounds -= 1;
-      const [[row], progress] = await Promise.all([
+      const [[row], progress, [cost = []]] = await Promise.all([
         getCampaigns(db.read, tenantId, [id]),
         getProgress(db.read, tenantId, [id]),
+        getCosts(db.read, tenantId, [id], prices),
       ]);
       if (!row) return;
       const counted = progress.get(id);
-      const campaign: CampaignRow = { ...row, ...(counted && { progress: counted }) };
+      const campaign: CampaignRow = { ...row, ...(counted && { progress: { ...counted, cost } }) };
       const text = JSON.stringify(campaign);
       if (text !== shown) yield campaign;
       shown = text;

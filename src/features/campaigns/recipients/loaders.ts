@@ -1,6 +1,8 @@
-import { valueLoader } from '../../../schema/loaders.ts';
+import type { PriceTable } from '../../../core/price-table.ts';
+import { loader, valueLoader } from '../../../schema/loaders.ts';
+import type { MoneyShape } from '../../../schema/money.ts';
 import type { Progress } from './progress.ts';
-import { getProgress, getSkips, type SkipCount } from './store.ts';
+import { getCosts, getProgress, getSkips, type SkipCount } from './store.ts';
 
 const NONE: Progress = {
   id: 0,
@@ -14,9 +16,19 @@ const NONE: Progress = {
   replied: 0,
   opted_out: 0,
   failures: [],
-  costs: [],
 };
 
 export const progressLoader = valueLoader<Progress>(getProgress, NONE);
 
 export const skipLoader = valueLoader<readonly SkipCount[]>(getSkips, []);
+
+/** Costs by campaign; a process has one price table. */
+export const costLoader = loader<{ readonly id: number; readonly prices: PriceTable | undefined }, MoneyShape[]>(
+  (db, tenantId, keys) =>
+    getCosts(
+      db,
+      tenantId,
+      keys.map(({ id }) => id),
+      keys[0]?.prices,
+    ),
+);

@@ -18,7 +18,8 @@ export interface Progress {
   readonly replied: number;
   readonly opted_out: number;
   readonly failures: readonly Failure[];
-  readonly costs: readonly BillableCount[];
+  /** Of the delivered messages; undefined: not read with it. */
+  readonly cost?: readonly MoneyShape[];
 }
 
 export interface Failure {
@@ -27,11 +28,12 @@ export interface Failure {
   readonly count: number;
 }
 
-/** Cost of delivered messages by the deployment's price table; empty without one. */
-export function costsOf(prices: PriceTable | undefined, counts: readonly BillableCount[]): MoneyShape[] {
+/** Cost of messages that were counted by the boundaries of a price table. */
+export function costsOf(prices: PriceTable, counts: readonly BillableCount[]): MoneyShape[] {
   const sums = new Sums();
-  for (const { country, category, hour, messages } of counts) {
-    const price = prices?.priceOf(country === '' ? null : country, category, Date.parse(hour));
+  for (const { country, category, place, messages } of counts) {
+    const sinceMs = prices.boundaries[place - 1] ?? Number.NEGATIVE_INFINITY;
+    const price = prices.priceOf(country === '' ? null : country, category, sinceMs);
     if (price) sums.add(price.amount * BigInt(messages), price.currency);
   }
   return sums.money();

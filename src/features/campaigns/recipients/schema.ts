@@ -12,9 +12,9 @@ import { campaignLoader } from '../loaders.ts';
 import { Campaign } from '../schema.ts';
 import { followCampaign } from './follow.ts';
 import { type RecipientRow, recipientPage } from './list.ts';
-import { progressLoader, skipLoader } from './loaders.ts';
+import { costLoader, progressLoader, skipLoader } from './loaders.ts';
 import { optOutOf } from './opt-out.ts';
-import { costsOf, type Failure, type Progress, titleOf } from './progress.ts';
+import { type Failure, type Progress, titleOf } from './progress.ts';
 import {
   RECIPIENT_STATES,
   type RecipientState,
@@ -97,7 +97,9 @@ const ProgressType = builder.objectRef<Progress>('CampaignProgress').implement({
       type: [Money],
       description: 'Cost of the delivered messages by currency; empty where the deployment has no prices.',
       extensions: { listSize: 1 },
-      resolve: ({ costs }, _args, { prices }) => costsOf(prices, costs),
+      resolve: async ({ id, cost }, _args, context) => [
+        ...(cost ?? (await costLoader(context).load({ id, prices: context.prices }))),
+      ],
     }),
   }),
 });

@@ -1,13 +1,15 @@
 import { sql } from 'kysely';
+import type { PriceTable } from '../../../core/price-table.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyOf } from '../../../database/expressions.ts';
+import type { MoneyShape } from '../../../schema/money.ts';
 import { countBillable } from './billable-messages.sql.ts';
-import type { Failure, Progress } from './progress.ts';
+import { costsOf, type Failure, type Progress } from './progress.ts';
 import { reasonOf, type SkipReason, STATE } from './recipient.ts';
 
-/** The progress of campaigns, by id. Three statements read rows that are counted already. */
+/** The progress of campaigns without their costs, by id. Two statements read rows that are counted already. */
 export async function getProgress(db: Db, tenantId: number, ids: readonly number[]): Promise<Map<number, Progress>> {
-  const [rows, failures, billed] = await Promise.all([
+  const [rows, failures] = await Promise.all([
     db
       .selectFrom('campaigns as k')
       .leftJoin('campaign_progress as p', join =>
@@ -19,9 +21,7 @@ export async function getProgress(db: Db, tenantId: number, ids: readonly number
       .where('k.id', '=', anyOf(ids))
       .execute(),
     failuresOf(db, tenantId, ids),
-    countBillable(db, tenantId, ids),
   ]);
-  const costs = Map.groupBy(billed, count => count.campaign_id);
   return new Map(
     rows.map(({ id, total, pending, skipped, sent, delivered, read, failed, replied, opted_out: optedOut }) => [
       id,
@@ -30,10 +30,22 @@ export async function getProgress(db: Db, tenantId: number, ids: readonly number
         ...{ sent: sent ?? 0, delivered: delivered ?? 0, read: read ?? 0, failed: failed ?? 0 },
         ...{ replied: replied ?? 0, opted_out: optedOut ?? 0 },
         failures: failures.get(id) ?? [],
-        costs: costs.get(id) ?? [],
       },
     ]),
   );
+}
+
+/** Costs of the delivered messages of campaigns, in the order of the ids; empty without prices, for which nothing is read. */
+export async function getCosts(
+  db: Db,
+  tenantId: number,
+  ids: readonly number[],
+  prices: PriceTable | undefined,
+): Promise<MoneyShape[][]> {
+  if (!prices) return ids.map(() => []);
+  const counts = await countBillable(db, tenantId, ids, prices.boundaries);
+  const byCampaign = Map.groupBy(counts, count => count.campaign_id);
+  return ids.map(id => costsOf(prices, byCampaign.get(id) ?? []));
 }
 
 /** People who were skipped for one reason. */

@@ -7,6 +7,7 @@ import { requireActiveChannel } from '../../channels/require-channel.ts';
 import { OUTBOX, laneOf as outboxLaneOf } from '../../messages/dispatch/lane.ts';
 import { authorOf } from '../../tenancy/audit/author.ts';
 import { once, type WithKey } from '../../tenancy/idempotency/once.ts';
+import { checkGroups } from '../audience/parse-audience.ts';
 import type { CampaignRow } from '../campaign.ts';
 import { lockFor, requireCampaign } from '../change.ts';
 import { type Changed, changeStatus, MANUAL } from './change-status.ts';
@@ -21,7 +22,7 @@ export interface StartInput extends WithKey {
 
 /**
  * Starts a campaign, now or later. Everything that would stop it for all recipients is refused here.
- * @throws NOT_FOUND; CONFLICT if it has started; VALIDATION_ERROR on scheduledAt and template; MESSAGING_NOT_CONFIGURED;
+ * @throws NOT_FOUND; CONFLICT if it has started; VALIDATION_ERROR on scheduledAt, template and audience.groupIds; MESSAGING_NOT_CONFIGURED;
  *   FEATURE_NOT_AVAILABLE
  */
 export async function startCampaign(
@@ -38,6 +39,7 @@ export async function startCampaign(
   const campaign = await requireCampaign(context, id);
   const errors = new FieldErrorList();
   await checkContent(context, campaign, errors);
+  await checkGroups(context, campaign.audience, errors);
   errors.throwIfAny();
   const conditions = await readSendingConditions(context.db.write, tenant.id, id, campaign.channel_id);
   const { channel_id: channelId, channel_status: status, channel_reason: status_reason } = conditions;
@@ -106,7 +108,7 @@ async function act(
         return changed.campaign;
       },
       store: () => ({ id }),
-      again: () => requireCampaign(context, id),
+      rebuild: () => requireCampaign(context, id),
     },
   );
   for (const channelId of released) context.lanes.wake(OUTBOX, outboxLaneOf(tenantId, channelId));

@@ -54,8 +54,8 @@ export async function lockChoice(trx: Db, tenantId: number, isCapped: boolean): 
 /**
  * The next recipients, in the order of their contacts. The campaign is locked. Reads a fixed number of index entries for each, and
  * the messages of the last days only with a frequency cap: by when they were written or, at most a year before, scheduled for. Messages
- * that are scheduled for later, that failed, or that a pause took back, count for none. Merges are read by key behind offset 0: by
- * statistics of an empty table, a scan of all of the tenant's costs the same.
+ * that are scheduled for later, that failed, or that a pause took back, count for none. Merges and identities are read by key
+ * behind offset 0: by statistics of an empty table, a scan of all of the tenant's costs the same.
  */
 export async function findCandidates(trx: Db, tenantId: number, query: CandidateQuery): Promise<Candidate[]> {
   const { campaignId, position, limit, listId, category, channelId, cap } = query;
@@ -94,8 +94,11 @@ export async function findCandidates(trx: Db, tenantId: number, query: Candidate
             select from consent_entries a where a.tenant_id = ${tenantId} and a.contact_id = c.id and a.category = 'all'
               and a.state = 'opted_in' and (a.occurred_at, a.id) > (e.occurred_at, e.id))) then ${sql.lit(REASON.opted_out)}
         when c.phone is null and not exists (
-          select from contact_identities i join channels ch on ch.tenant_id = ${tenantId} and ch.id = ${channelId}::bigint
-          where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'user_id' and i.ended_at is null
+          select from (
+            select i.kind, i.portfolio, i.ended_at from contact_identities i
+            where i.tenant_id = ${tenantId} and i.contact_id = c.id offset 0) i
+          join channels ch on ch.tenant_id = ${tenantId} and ch.id = ${channelId}::bigint
+          where i.kind = 'user_id' and i.ended_at is null
             and i.portfolio in (coalesce(ch.portfolio_id, 'waba:' || ch.waba_id), 'enterprise')) then ${sql.lit(REASON.no_number)}
         when exists (
           select from (
@@ -178,11 +181,17 @@ export async function findUnconfirmed(
   return rows;
 }
 
-/** Marks recipients whose messages were accepted, apart from those of which more is known already. */
+/**
+ * Marks recipients whose messages were accepted, apart from those of which more is known already, and those whose message is deleted with
+ * its contact: `findUnconfirmed` finds these. The lock makes a deletion wait, so that its event, which ends what is queued, comes after this.
+ */
 export async function confirmRecipients(db: Db, tenantId: number, messageIds: readonly string[]): Promise<void> {
   await sql`
+    with present as materialized (
+      select m.id from messages m where m.tenant_id = ${tenantId} and m.id = any(${messageIds}::uuid[]) for key share skip locked
+    )
     update campaign_recipients r set state = ${sql.lit(STATE.queued)}, due_at = null
-    where r.tenant_id = ${tenantId} and r.message_id = any(${messageIds}::uuid[]) and r.state = ${sql.lit(STATE.waiting)}`.execute(
+    where r.tenant_id = ${tenantId} and r.message_id = any(array(select id from present)) and r.state = ${sql.lit(STATE.waiting)}`.execute(
     db,
   );
 }

@@ -7,6 +7,7 @@ import { OUTBOX, laneOf as outboxLaneOf, PRIORITY } from '../../messages/dispatc
 import { TokenBucket } from '../../messages/dispatch/pacing.ts';
 import type { Content } from '../../messages/send/content.ts';
 import { actFor } from '../../tenancy/tenants/act.ts';
+import { isGone } from '../audience/parse-audience.ts';
 import { changeStatus, stopChange } from './change-status.ts';
 import { nextDueAt } from './claim.sql.ts';
 import { campaignContent } from './content.ts';
@@ -125,8 +126,11 @@ class CampaignTurn {
         run.id,
         run.channel_id,
       );
-      return channelId === null
-        ? { action: 'fail', code: 'CHANNEL_DISCONNECTED', details: 'No channel is connected.' }
+      if (channelId === null)
+        return { action: 'fail', code: 'CHANNEL_DISCONNECTED', details: 'No channel is connected.' };
+      // It would be completed without a recipient.
+      return (await isGone(this.#context, run.audience))
+        ? { action: 'fail', code: 'AUDIENCE_GONE', details: 'The groups of the audience were deleted.' }
         : { action: 'start', channelId };
     });
   }

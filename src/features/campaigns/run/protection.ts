@@ -40,13 +40,13 @@ type Progress = Pick<SendingConditions, 'sent' | 'delivered' | 'failed'>;
 
 const settledOf = ({ delivered, failed }: Progress): number => delivered + failed;
 
-/** Whether the first wave can be judged: the outcomes of its messages are known, or were awaited long enough since all were made. */
+/** Whether the first wave can be judged: the outcomes of its messages are known, or were awaited long enough since all were made. Cancelled and deleted ones have none. */
 export function isWaveOver(
   run: Pick<RunRow, 'total' | 'pending' | 'skipped' | 'wave_ended_at' | 'first_wave_seconds'>,
-  progress: Progress,
+  progress: Progress & Pick<SendingConditions, 'cancelled'>,
   nowMs: number,
 ): boolean {
-  if (settledOf(progress) >= madeOf(run)) return true;
+  if (settledOf(progress) + progress.cancelled >= madeOf(run)) return true;
   return run.wave_ended_at !== null && nowMs - Date.parse(run.wave_ended_at) >= run.first_wave_seconds * 1_000;
 }
 

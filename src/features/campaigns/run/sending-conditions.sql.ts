@@ -16,6 +16,8 @@ export interface SendingConditions {
   readonly sent: number;
   readonly delivered: number;
   readonly failed: number;
+  /** Messages without an outcome: cancelled, or deleted with their contact before one was known. */
+  readonly cancelled: number;
   readonly stop_code: number | null;
 }
 
@@ -30,7 +32,7 @@ export async function readSendingConditions(
     select ch.id as channel_id, ch.status as channel_status, ch.status_reason as channel_reason, ch.messages_per_second, ch.portfolio_id,
       h.quality, h.messaging_limit,
       h.account_status, h.restrictions, coalesce(p.sent, 0) as sent, coalesce(p.delivered, 0) as delivered, coalesce(p.failed, 0) as failed,
-      p.stop_code
+      coalesce(p.cancelled, 0) as cancelled, p.stop_code
     from (select) as nothing
     left join channels ch on ch.tenant_id = ${tenantId}
       and case when ${channelId}::bigint is null then ch.is_default else ch.id = ${channelId}::bigint end

@@ -52,7 +52,7 @@ export async function recordContactConsent(context: Context, input: ConsentInput
     },
     store: ({ id }) => ({ entryId: id }),
     contactId: ({ contact_id }) => contact_id,
-    again: async stored => {
+    rebuild: async stored => {
       const [existing] = await getEntries(context.db.write, tenantId, [(stored as { entryId: number }).entryId]);
       if (!existing) throw notFound('Contact');
       return existing;

@@ -1,4 +1,5 @@
 import type { Author } from '../../../core/author.ts';
+import type { NewEvent } from '../../../core/events.ts';
 import { newId } from '../../../core/ids.ts';
 import type { Db } from '../../../database/database.ts';
 import { retryDeadlocks } from '../../../database/retry-deadlocks.ts';
@@ -179,11 +180,14 @@ async function remove(
   await storeDigests(trx, tenantId, onePerIdentity([...digests, ...stored]), expiresAt);
   await storeFormerDigests(trx, tenantId, formerDigests, expiresAt);
   const contacts = await deleteContacts(trx, tenantId, ids);
-  await append(
-    trx,
-    tenantId,
-    contacts.map(contact => ({ type: 'contact.deleted', payload: { contact: withoutPersonalData(contact) } })),
-  );
+  await append(trx, tenantId, [
+    ...removed.conversations.map(
+      (conversation): NewEvent => ({ type: 'conversation.deleted', payload: { conversation } }),
+    ),
+    ...contacts.map(
+      (contact): NewEvent => ({ type: 'contact.deleted', payload: { contact: withoutPersonalData(contact) } }),
+    ),
+  ]);
   for (const { id, contact_id } of receipts)
     await record(trx, tenantId, {
       author,
@@ -208,8 +212,8 @@ function subjectOf(contact: IdentifiedContact, holders: readonly Holder[], otpId
 }
 
 /**
- * Digests, each once, with the opt-outs of all who had the identity: two of the contacts may have had one number in turn. The last one's
- * alone could lose an opt-out.
+ * Combines the digests of one identity, with the opt-outs of all who had it: two of the contacts may have had one number in turn, and
+ * the last digest alone could lose an opt-out.
  */
 function onePerIdentity(digests: readonly ErasedIdentity[]): ErasedIdentity[] {
   const byDigest = Map.groupBy(digests, ({ digest }) => digest.toString('hex'));
@@ -236,7 +240,7 @@ const distinct = (texts: readonly (string | null)[]): string[] => [
 function countsOf(removed: ErasedMessages, contactId: number): Counts<ErasedKind> {
   const of = (ids: readonly number[]): number => ids.filter(id => id === contactId).length;
   return {
-    conversation: of(removed.conversations),
+    conversation: of(removed.conversations.map(conversation => conversation.contact_id)),
     message: of(removed.messages),
     message_cancelled: of(removed.cancelled),
     message_in_flight: of(removed.inFlight),

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { anyByKey } from '../../../database/expressions.ts';
 import { ALL_COLUMNS } from '../columns.ts';
 import type { ContactRow } from '../contact.ts';
 import { lockContactRows } from '../store.ts';
@@ -24,37 +25,43 @@ export async function lockIdentified(trx: Db, tenantId: number, ids: readonly nu
   return getIdentified(trx, tenantId, ids);
 }
 
+/**
+ * Identities and merges are read by contact behind offset 0: without statistics, the indexes of user ids and of former ids, which have
+ * only these, are read as a whole for each contact.
+ */
 export async function getIdentified(db: Db, tenantId: number, ids: readonly number[]): Promise<IdentifiedContact[]> {
+  const identities = sql`(
+            select i.kind, i.value, i.wa_id, i.ended_at from contact_identities i
+            where i.tenant_id = ${tenantId} and i.contact_id = c.id offset 0) i`;
+  const merges = sql`(
+          select m.former_id, m.snapshot, m.undone_at from contact_merges m
+          where m.tenant_id = ${tenantId} and m.contact_id = c.id offset 0) m`;
   const { rows } = await sql<IdentifiedContact>`
     select ${sql.raw(ALL_COLUMNS)},
       array(
         select distinct n.value from (
           select c.phone as value
-          union all select i.value from contact_identities i
-            where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind in ('phone', 'wa_id')
+          union all select i.value from ${identities}
+            where i.kind in ('phone', 'wa_id')
               and (i.ended_at is null or not exists (select from contact_identities o
               where o.tenant_id = ${tenantId} and o.value = any(array[ltrim(i.value, '+'), '+' || ltrim(i.value, '+')])
                 and o.kind in ('phone', 'wa_id') and o.ended_at is null and o.contact_id <> c.id))
-          union all select i.wa_id from contact_identities i
-            where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'user_id' and not exists (
+          union all select i.wa_id from ${identities}
+            where i.kind = 'user_id' and not exists (
               select from contact_identities o
               where o.tenant_id = ${tenantId} and o.value = any(array[i.wa_id, '+' || i.wa_id])
                 and o.kind in ('phone', 'wa_id') and o.ended_at is null and o.contact_id <> c.id)
         ) n where n.value is not null order by 1) as numbers,
       array(
-        select distinct i.value from contact_identities i
-          where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'user_id') as user_ids,
+        select distinct i.value from ${identities} where i.kind = 'user_id') as user_ids,
       array(
-        select i.value from contact_identities i
-        where i.tenant_id = ${tenantId} and i.contact_id = c.id and i.kind = 'username') as usernames,
+        select i.value from ${identities} where i.kind = 'username') as usernames,
       array(
         select c.email where c.email is not null
-        union select m.snapshot ->> 'email' from contact_merges m
-          where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.snapshot ->> 'email' is not null) as emails,
+        union select m.snapshot ->> 'email' from ${merges} where m.snapshot ->> 'email' is not null) as emails,
       array(
-        select m.former_id::float8 from contact_merges m
-        where m.tenant_id = ${tenantId} and m.contact_id = c.id and m.undone_at is null) as former_ids
-    from contacts c where c.tenant_id = ${tenantId} and c.id = any(${ids}::bigint[]) order by c.id`.execute(db);
+        select m.former_id::float8 from ${merges} where m.undone_at is null) as former_ids
+    from contacts c where c.tenant_id = ${tenantId} and c.id = ${anyByKey(ids)} order by c.id`.execute(db);
   return rows;
 }
 
@@ -62,8 +69,10 @@ export async function getIdentified(db: Db, tenantId: number, ids: readonly numb
 export async function listHolders(db: Db, tenantId: number, contactIds: readonly number[]): Promise<Holder[]> {
   const { rows } = await sql<Holder>`
     with numbers as materialized (
-      select distinct ltrim(i.value, '+') as number from contact_identities i
-      where i.tenant_id = ${tenantId} and i.contact_id = any(${contactIds}::bigint[]) and i.kind in ('phone', 'wa_id')
+      select distinct ltrim(i.value, '+') as number from unnest(${contactIds}::bigint[]) as c (id)
+      cross join lateral (
+        select i.value, i.kind from contact_identities i where i.tenant_id = ${tenantId} and i.contact_id = c.id offset 0) i
+      where i.kind in ('phone', 'wa_id')
     )
     select n.number, i.contact_id, i.kind, extract(epoch from i.started_at)::float8 * 1000 as from_ms,
       extract(epoch from i.ended_at)::float8 * 1000 as until_ms

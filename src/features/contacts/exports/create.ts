@@ -93,7 +93,7 @@ async function queue(context: Context, operation: string, request: Request, key:
       },
       store: ({ id }) => ({ id }),
       contactId: ({ contact_id: contactId }) => contactId,
-      again: async stored => {
+      rebuild: async stored => {
         const [row] = await getExports(context.db.write, tenantId, [(stored as { id: string }).id]);
         if (!row) throw notFound('Export');
         return row;

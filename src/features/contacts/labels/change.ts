@@ -34,7 +34,7 @@ export async function createLabel(context: Context, kind: LabelKind, input: With
       return created;
     },
     store: created => ({ id: created.id }),
-    again: stored => requireLabel(context, kind, (stored as { id: number }).id),
+    rebuild: stored => requireLabel(context, kind, (stored as { id: number }).id),
   });
   context.signals.send('events');
   return label;
@@ -59,7 +59,7 @@ export async function changeLabel(
   const label = await once(context, keyed, {
     run: trx => update(trx, tenantId, kind, id, fields),
     store: updated => ({ id: updated.id }),
-    again: () => requireLabel(context, kind, id),
+    rebuild: () => requireLabel(context, kind, id),
   });
   context.signals.send('events');
   return label;
@@ -103,7 +103,7 @@ export async function removeLabel(
         await append(trx, tenantId, [event(kind, 'deleted', deleted)]);
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     });
     forgetDefaults(context);
     context.signals.send('events');

@@ -56,7 +56,7 @@ export async function changeMembers(
         return { group, count: await addMembers(trx, tenantId, groupId, [...known.values()]) };
       },
       store: ({ count }) => ({ count }),
-      again: async stored => ({
+      rebuild: async stored => ({
         group: orNotFound((await getLabels(context.db.write, tenantId, 'group', [groupId]))[0]),
         count: (stored as { count: number }).count,
       }),

@@ -1,8 +1,9 @@
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
-import { anyIn, anyOf, bigints, transactionTime, unnest } from '../../../database/expressions.ts';
+import { anyByKey, anyIn, anyOf, bigints, transactionTime, unnest } from '../../../database/expressions.ts';
 import type { ListStatement } from '../../../database/list.ts';
 import { raw } from '../../../database/statements.ts';
+import { currentContactId } from '../columns.ts';
 import { LABELS, type LabelFields, type LabelKind, type LabelRow } from './label.ts';
 
 /** Typed as `statuses`, which has all columns of the three tables. */
@@ -133,7 +134,7 @@ export async function addMembers(
         .selectFrom('contacts')
         .select(eb => ['tenant_id', 'id', eb.cast<number>(eb.val(groupId), 'bigint').as('group_id')])
         .where('tenant_id', '=', tenantId)
-        .where('id', '=', anyOf(contactIds)),
+        .where('id', '=', anyByKey(contactIds)),
     )
     .onConflict(conflict => conflict.doNothing())
     .returning('contact_id')
@@ -150,10 +151,7 @@ export async function removeMembers(
 ): Promise<number> {
   const currentIds = trx
     .selectFrom(unnest('r', { id: bigints(contactIds) }))
-    .leftJoin('contact_merges as m', join =>
-      join.on('m.tenant_id', '=', tenantId).onRef('m.former_id', '=', 'r.id').on('m.undone_at', 'is', null),
-    )
-    .select(({ fn }) => fn.coalesce('m.contact_id', 'r.id').as('id'));
+    .select(currentContactId(tenantId, 'r.id').as('id'));
   const rows = await trx
     .deleteFrom('contact_groups')
     .where('tenant_id', '=', tenantId)
@@ -174,14 +172,19 @@ export async function lockExistingContacts(
   ids: readonly number[],
 ): Promise<Map<number, number>> {
   const rows = await trx
-    .selectFrom(unnest('r', { id: bigints(ids) }))
-    .leftJoin('contact_merges as m', join =>
-      join.on('m.tenant_id', '=', tenantId).onRef('m.former_id', '=', 'r.id').on('m.undone_at', 'is', null),
+    .with(
+      cte => cte('w').materialized(),
+      db =>
+        db
+          .selectFrom(unnest('r', { id: bigints(ids) }))
+          .select('r.id as requested_id')
+          .select(currentContactId(tenantId, 'r.id').as('id')),
     )
-    .innerJoin('contacts as c', join =>
-      join.on('c.tenant_id', '=', tenantId).on(eb => eb('c.id', '=', eb.fn.coalesce('m.contact_id', 'r.id'))),
-    )
-    .select(['r.id as requested_id', 'c.id'])
+    .selectFrom('w')
+    .innerJoin('contacts as c', join => join.on('c.tenant_id', '=', tenantId).onRef('c.id', '=', 'w.id'))
+    // By key: without statistics, a join alone reads all contacts of the tenant.
+    .where('c.id', '=', eb => anyIn(eb.selectFrom('w as l').select('l.id')))
+    .select(['w.requested_id', 'c.id'])
     .orderBy('c.id')
     .forKeyShare('c')
     .execute();

@@ -43,18 +43,26 @@ export async function lockConversationsOf(trx: Db, tenantId: number, contactIds:
     .execute();
 }
 
+/** A conversation that became part of another one, by their ids. */
+export interface Fold {
+  readonly former: number;
+  readonly kept: number;
+  /** Whether both were counted in the same month. */
+  readonly is_counted_twice: boolean;
+}
+
 /**
  * Merges conversations on the same channel, which are locked: the later service window applies, the conversation is counted once, and
  * the id of the former conversation resolves to the kept one. It is open if either was, keeps its assignee before the other's, and has
  * the unread messages, tags and notes of both.
- * @returns the number of former conversations that were counted in the same month as the kept one
+ * @returns each former conversation with the kept one
  */
 export async function foldConversations(
   trx: Db,
   tenantId: number,
   { mergeId, survivorId, formerId, month }: { mergeId: number; survivorId: number; formerId: number; month: string },
-): Promise<number> {
-  const { rows } = await sql<{ former: number; is_counted_twice: boolean }>`
+): Promise<Fold[]> {
+  const { rows } = await sql<Fold>`
     with pairs as materialized (
       select f.id as former, k.id as kept,
         jsonb_build_object('conversation', to_jsonb(f) - 'tenant_id', 'kept', k.id, 'kept_window', k.window_expires_at,
@@ -103,11 +111,11 @@ export async function foldConversations(
       insert into conversation_merges (tenant_id, former_id, kept_id, merge_id)
       select ${tenantId}::bigint, p.former, p.kept, ${mergeId}::bigint from pairs p
     )
-    select former, is_counted_twice from pairs order by former`.execute(trx);
-  if (rows.length === 0) return 0;
+    select former, kept, is_counted_twice from pairs order by former`.execute(trx);
+  if (rows.length === 0) return rows;
   const ids = rows.map(row => row.former);
   await trx.deleteFrom('conversations').where('tenant_id', '=', tenantId).where('id', '=', anyOf(ids)).execute();
-  return rows.filter(row => row.is_counted_twice).length;
+  return rows;
 }
 
 /** A settlement takes milliseconds; a longer one probably waits for a lock of this transaction. */

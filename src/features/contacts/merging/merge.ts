@@ -3,6 +3,7 @@ import { invalid, notFound } from '../../../core/errors.ts';
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
+import { readBeforeRegrouping } from '../../conversations/regrouped.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import { countConversations, monthOf } from '../../tenancy/usage/usage.ts';
 import { latestEntries } from '../consent/consent.sql.ts';
@@ -88,19 +89,25 @@ async function mergeInto(
   });
   const ids = { mergeId, survivorId: survivor.id, formerId: former.id };
   await recordIdentities(trx, tenantId, ids, numberBefore);
-  const countedTwice = await foldConversations(trx, tenantId, { ...ids, month });
+  const conversationEvents = await readBeforeRegrouping(trx, tenantId, [survivor.id, former.id]);
+  const folds = await foldConversations(trx, tenantId, { ...ids, month });
   const consentOf = await readConsentBefore(trx, tenantId, survivor.id, former.id);
   await moveRows(trx, tenantId, ids);
   await deleteMerged(trx, tenantId, former.id);
   const after = await writeMerged(trx, tenantId, survivor.id, filled);
   if (!after) throw notFound('Contact');
-  await append(trx, tenantId, [...mergeEvents(survivor, former, after), ...(await consentOf(after))]);
+  await append(trx, tenantId, [
+    ...mergeEvents(survivor, former, after),
+    ...(await consentOf(after)),
+    ...(await conversationEvents([survivor.id], folds)),
+  ]);
   await record(trx, tenantId, {
     author,
     action: 'contact.merged',
     subject: `contact:${survivor.id}`,
     details: { former_id: former.id, reason },
   });
+  const countedTwice = folds.filter(fold => fold.is_counted_twice).length;
   if (onCountedTwice) onCountedTwice(countedTwice);
   else await countConversations(trx, tenantId, month, -countedTwice);
   return { ...survivor, ...(filled as Partial<FullContact>), ...after };

@@ -41,7 +41,7 @@ export async function mergeByRequest(context: Context, input: MergeInput): Promi
       run: trx => merge(context, trx, input),
       store: ({ contact, mergedIds }) => ({ id: contact.id, mergedIds }),
       contactId: ({ contact }) => contact.id,
-      again: async stored => {
+      rebuild: async stored => {
         const { id, mergedIds } = stored as { id: number; mergedIds: number[] };
         return { contact: await requireContact(context.db.write, callerOf(context).tenant.id, id), mergedIds };
       },
@@ -160,7 +160,7 @@ export async function undoByRequest(
       run: trx => undoMerge(trx, tenantId, id, { author: authorOf(context), nowMs: context.clock.now() }),
       store: () => ({ id }),
       contactId: () => id,
-      again: () => requireContact(context.db.write, tenantId, id),
+      rebuild: () => requireContact(context.db.write, tenantId, id),
     },
   );
   context.signals.send('events');

@@ -1,6 +1,7 @@
+import { sql } from 'kysely';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
-import { anyOf, transactionTime } from '../../../database/expressions.ts';
+import { bigints, transactionTime, unnest } from '../../../database/expressions.ts';
 import { CONTACT_COLUMNS, type ContactRow, FIELD_COLUMNS } from '../contact.ts';
 import type { FullContact } from './merge.sql.ts';
 
@@ -109,16 +110,19 @@ export interface MovedCount {
 
 /** How many rows the present merges of these contacts moved, by kind. */
 export async function countMoved(db: Db, tenantId: number, formerIds: readonly number[]): Promise<MovedCount[]> {
-  const rows = await db
-    .selectFrom('contact_merge_rows as r')
-    .innerJoin('contact_merges as m', join =>
-      join.onRef('m.tenant_id', '=', 'r.tenant_id').onRef('m.id', '=', 'r.merge_id'),
+  const rows = await mergesOf(db, tenantId, formerIds)
+    .innerJoinLateral(
+      eb =>
+        eb
+          .selectFrom('contact_merge_rows')
+          .select(['relation', 'keys'])
+          .where('tenant_id', '=', tenantId)
+          .whereRef('merge_id', '=', 'm.id')
+          .offset(sql.lit(0))
+          .as('r'),
+      join => join.onTrue(),
     )
     .select(eb => ['r.relation', eb.fn.sum<number>(eb.fn<number>('cardinality', ['r.keys'])).as('count')])
-    .where('r.tenant_id', '=', tenantId)
-    .where('m.tenant_id', '=', tenantId)
-    .where('m.former_id', '=', anyOf(formerIds))
-    .where('m.undone_at', 'is', null)
     .groupBy('r.relation')
     .orderBy('r.relation')
     .execute();
@@ -142,12 +146,50 @@ export async function getFormerIds(
 
 const selectFormerIds = compileOnce((db, tenantId: number, contactIds: readonly number[]) =>
   db
-    .selectFrom('contact_merges')
-    .select(['contact_id', 'former_id'])
-    .where('tenant_id', '=', tenantId)
-    .where('contact_id', '=', anyOf(contactIds))
-    .where('undone_at', 'is', null)
-    .orderBy('id'),
+    .selectFrom(unnest('c', { id: bigints(contactIds) }))
+    .innerJoinLateral(
+      eb =>
+        eb
+          .selectFrom('contact_merges as m')
+          .select(['m.id', 'm.contact_id', 'm.former_id', 'm.undone_at'])
+          .where('m.tenant_id', '=', tenantId)
+          .whereRef('m.contact_id', '=', 'c.id')
+          .offset(sql.lit(0))
+          .as('s'),
+      join => join.onTrue(),
+    )
+    .select(['s.contact_id', 's.former_id'])
+    // Outside: the index of former ids, which has only these, would be read as a whole.
+    .where('s.undone_at', 'is', null)
+    .orderBy('s.id'),
+);
+
+/** Ids of the contacts that these were merged into, without those that were not merged. */
+export async function getSurvivorIds(db: Db, tenantId: number, formerIds: readonly number[]): Promise<number[]> {
+  const rows = await selectSurvivorIds(db, tenantId, formerIds);
+  return rows.map(row => row.contact_id);
+}
+
+/**
+ * The present merges of former ids, each read by its key. With `= any`, PostgreSQL 15 read all 100,000 merges of a tenant (25 ms) where its
+ * statistics were of an empty table.
+ */
+const mergesOf = (db: Db, tenantId: number, formerIds: readonly number[]) =>
+  db.selectFrom(unnest('f', { id: bigints(formerIds) })).innerJoinLateral(
+    eb =>
+      eb
+        .selectFrom('contact_merges as k')
+        .select(['k.id', 'k.contact_id'])
+        .where('k.tenant_id', '=', tenantId)
+        .whereRef('k.former_id', '=', 'f.id')
+        .where('k.undone_at', 'is', null)
+        .offset(sql.lit(0))
+        .as('m'),
+    join => join.onTrue(),
+  );
+
+const selectSurvivorIds = compileOnce((db, tenantId: number, formerIds: readonly number[]) =>
+  mergesOf(db, tenantId, formerIds).select('m.contact_id'),
 );
 
 /** Which unique values of a former contact other contacts have by now. */

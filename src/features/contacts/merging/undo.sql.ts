@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
 import { NEW_CONTACT } from '../columns.ts';
 import { findReferences } from '../contacts.sql.ts';
-import { type FullContact, giveTurns, keptTurn, lockConversationsOf, lockOutbox } from './merge.sql.ts';
+import { type FullContact, giveTurns, keptTurn, lockOutbox } from './merge.sql.ts';
 import { MOVED_TABLES } from './moved-tables.ts';
 
 interface Undo {
@@ -37,9 +37,11 @@ export async function restoreContact(trx: Db, tenantId: number, contact: FullCon
 const keysOf = (tenantId: number, mergeId: number, relation: string) =>
   sql`array(select unnest(keys) from contact_merge_rows where tenant_id = ${tenantId} and merge_id = ${mergeId} and relation = ${relation})`;
 
-/** Moves rows back that the merge moved and that still belong to the survivor. Rows created since stay with the survivor. */
+/**
+ * Moves rows back that the merge moved and that still belong to the survivor, whose conversations are locked. Rows created since stay
+ * with the survivor.
+ */
 export async function returnRows(trx: Db, tenantId: number, { mergeId, survivorId, formerId }: Undo): Promise<void> {
-  await lockConversationsOf(trx, tenantId, [survivorId]);
   await lockOutbox(trx, tenantId, [survivorId]);
   await sql`
     insert into conversations (tenant_id, id, contact_id, channel_id, window_expires_at, created_at, counted_month, status, snoozed_until,

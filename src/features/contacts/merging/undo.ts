@@ -4,10 +4,11 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { DAY } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
+import { readBeforeRegrouping } from '../../conversations/regrouped.ts';
 import { followMessages } from '../../otp/follow-messages.ts';
 import { record } from '../../tenancy/audit/record.ts';
 import type { ContactRow } from '../contact.ts';
-import { type FullContact, lockForMerge } from './merge.sql.ts';
+import { type FullContact, lockConversationsOf, lockForMerge } from './merge.sql.ts';
 import { copyOptOuts, FILLED_COLUMNS, type Filled, findMerge, findTakenValues, writeMerged } from './store.ts';
 import { alignRows, deleteMergeSnapshots, keepWaiting, restoreContact, returnRows, setUndone } from './undo.sql.ts';
 import {
@@ -56,6 +57,8 @@ export async function undoMerge(
     ...(taken.email && { email: null }),
   };
   await restoreContact(trx, tenantId, former);
+  await lockConversationsOf(trx, tenantId, [survivor.id]);
+  const conversationEvents = await readBeforeRegrouping(trx, tenantId, [survivor.id]);
   await returnRows(trx, tenantId, undo);
   if (!sharesNumber(survivor.contact, former)) await keepWaiting(trx, tenantId, undo);
   await alignRows(trx, tenantId, undo);
@@ -71,6 +74,7 @@ export async function undoMerge(
   await append(trx, tenantId, [
     { type: 'contact.created', payload: { contact: restored } },
     { type: 'contact.updated', payload: { contact: after, previous: previousOf(survivor.contact, after) } },
+    ...(await conversationEvents([survivor.id, formerId])),
   ]);
   await record(trx, tenantId, {
     author,

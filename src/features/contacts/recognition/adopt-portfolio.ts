@@ -2,7 +2,7 @@ import type { Author } from '../../../core/author.ts';
 import type { Db } from '../../../database/database.ts';
 import { lockTenantUsage } from '../../../database/tenant-lock.ts';
 import { lockOutbox } from '../merging/merge.sql.ts';
-import { mergeContacts } from '../merging/merge.ts';
+import { type MergeRequest, mergeContacts } from '../merging/merge.ts';
 import { lockContactRows } from '../store.ts';
 import { findShared } from './persons.sql.ts';
 import { renamePortfolio } from './store.ts';
@@ -21,6 +21,7 @@ export async function adoptPortfolio(
   from: string,
   to: string,
   nowMs: number,
+  onCountedTwice?: MergeRequest['onCountedTwice'],
 ): Promise<void> {
   await lockTenantUsage(trx, tenantId);
   const groups = groupsOf(await findShared(trx, tenantId, from, to));
@@ -29,7 +30,7 @@ export async function adoptPortfolio(
     await lockContactRows(trx, tenantId, ids);
     await lockOutbox(trx, tenantId, ids);
     for (const group of groups)
-      await mergeContacts(trx, tenantId, { ids: group, reason: 'network', author: NETWORK, nowMs });
+      await mergeContacts(trx, tenantId, { ids: group, reason: 'network', author: NETWORK, nowMs, onCountedTwice });
   }
   await renamePortfolio(trx, tenantId, from, to);
 }

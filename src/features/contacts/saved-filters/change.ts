@@ -44,7 +44,7 @@ export async function createSavedFilter(context: Context, input: WithKey<SavedFi
         return insertSavedFilter(trx, tenantId, fields);
       },
       store: ({ id }) => ({ id }),
-      again: stored => requireFilter(context, (stored as { id: number }).id),
+      rebuild: stored => requireFilter(context, (stored as { id: number }).id),
     }),
   );
 }
@@ -66,7 +66,7 @@ export async function changeSavedFilter(
         return row;
       },
       store: () => ({ id }),
-      again: () => requireFilter(context, id),
+      rebuild: () => requireFilter(context, id),
     }),
   );
 }
@@ -82,6 +82,6 @@ export const removeSavedFilter = (context: Context, id: number, idempotencyKey?:
         return id;
       },
       store: () => ({ id }),
-      again: async () => id,
+      rebuild: async () => id,
     },
   );

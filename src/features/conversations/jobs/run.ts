@@ -41,14 +41,14 @@ async function runBatch({ db, clock, signals, log }: Needs, lane: Lane): Promise
       const ids = await lockMatching(trx, tenantId, filter, { afterId, maxId, limit: BATCH });
       const now = clock.now();
       const rows = await lockConversations(trx, tenantId, ids);
-      // A time in the past was checked when the job was accepted: it is the same for all rows.
-      const sound = rows.filter(row => !patchFault(change, row, 0));
-      await applyChange(trx, tenantId, sound, change, now);
+      // With 0 as the present: the time of a snooze is the same for all rows, and was checked when the job was accepted.
+      const changeable = rows.filter(row => !patchFault(change, row, 0));
+      await applyChange(trx, tenantId, changeable, change, now);
       const isFinished = ids.length < BATCH;
       const progress = {
         lastId: ids.at(-1) ?? maxId,
-        updated: sound.length,
-        failed: rows.length - sound.length,
+        updated: changeable.length,
+        failed: rows.length - changeable.length,
         isFinished,
       };
       await advanceJob(trx, tenantId, id, progress);

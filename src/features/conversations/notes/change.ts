@@ -54,7 +54,7 @@ export async function createNote(
         run: trx => insertNote(trx, tenantId, note),
         store: ({ id }) => ({ id }),
         contactId: row => row.contact_id,
-        again: stored => requireNote(context, (stored as { id: number }).id),
+        rebuild: stored => requireNote(context, (stored as { id: number }).id),
       },
     );
   } catch (error) {
@@ -78,7 +78,7 @@ export const changeNote = (context: Context, id: number, body: string, idempoten
       },
       store: () => ({ id }),
       contactId: row => row.contact_id,
-      again: () => requireNote(context, id),
+      rebuild: () => requireNote(context, id),
     },
   );
 };
@@ -94,6 +94,6 @@ export const removeNote = (context: Context, id: number, idempotencyKey: Key): P
         return id;
       },
       store: () => ({ id }),
-      again: async () => id,
+      rebuild: async () => id,
     },
   );

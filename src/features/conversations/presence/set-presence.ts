@@ -51,7 +51,7 @@ async function openedOf(
   return conversation.id;
 }
 
-/** Wakes those who follow a conversation that is seen differently now: a repetition is no change. */
+/** Signals to followers of a conversation that its viewers have changed; does nothing if the same presence is reported again. */
 function signalChange(
   { signals }: Pick<Context, 'signals'>,
   tenantId: number,

@@ -25,7 +25,7 @@ export const createTag = (context: Context, input: WithKey<TagInput>): Promise<T
       {
         run: trx => insertTag(trx, tenantOf(context), { name, color }),
         store: ({ id }) => ({ id }),
-        again: stored => requireTag(context, (stored as { id: number }).id),
+        rebuild: stored => requireTag(context, (stored as { id: number }).id),
       },
     ),
   );
@@ -45,7 +45,7 @@ export const changeTag = (context: Context, id: number, input: WithKey<TagInput>
           return tag;
         },
         store: () => ({ id }),
-        again: () => requireTag(context, id),
+        rebuild: () => requireTag(context, id),
       },
     ),
   );
@@ -62,6 +62,6 @@ export const removeTag = (context: Context, id: number, idempotencyKey?: string 
         return id;
       },
       store: () => ({ id }),
-      again: async () => id,
+      rebuild: async () => id,
     },
   );

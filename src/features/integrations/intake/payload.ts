@@ -4,8 +4,8 @@ import { toStorable } from '../../../platform/text.ts';
 const MAX_DEPTH = 64;
 
 /**
- * Parses a payload: an object or a list. Removes characters that PostgreSQL cannot store, and keeps integers beyond 2^53 as text:
- * order ids have up to 18 digits and would otherwise be rounded to the same number.
+ * Parses a payload: an object or a list. Removes characters that PostgreSQL cannot store, and keeps numbers that JavaScript would round as
+ * text: order ids have 18 digits and more, and would become the same number (`1e400` and `2e400`: Infinity).
  *
  * @returns undefined if it is not JSON or nested too deeply
  */
@@ -25,9 +25,16 @@ export function parsePayload(body: Uint8Array): unknown {
 // `context.source` is ECMAScript's JSON.parse source text access, which TypeScript's types lack.
 function revive(_key: string, value: unknown, context?: { readonly source?: string }): unknown {
   if (typeof value === 'string') return toStorable(value);
-  const isBig = typeof value === 'number' && Number.isInteger(value) && !Number.isSafeInteger(value);
-  return isBig && context?.source !== undefined ? context.source : value;
+  const source = context?.source;
+  return typeof value === 'number' && source !== undefined && !isExact(value, source) ? source : value;
 }
+
+/** Digits that a number of JavaScript always keeps. */
+const KEPT_DIGITS = 15;
+
+/** Whether a number is the one that was written: not rounded, and not infinite. */
+const isExact = (value: number, source: string): boolean =>
+  String(value) === source || (Number.isFinite(value) && source.replace(/\D/g, '').length <= KEPT_DIGITS);
 
 function isTooDeep(text: string): boolean {
   let depth = 0;

@@ -37,7 +37,7 @@ export function createMapping(
         return mapping;
       },
       store: ({ id }) => ({ id }),
-      again: stored => requireMapping(context.db.write, tenantId, (stored as { id: number }).id),
+      rebuild: stored => requireMapping(context.db.write, tenantId, (stored as { id: number }).id),
     },
   );
 }
@@ -66,7 +66,7 @@ export function changeMapping(context: Context, id: number, input: WithKey<Mappi
         return after;
       },
       store: () => ({ id }),
-      again: () => requireMapping(context.db.write, tenantId, id),
+      rebuild: () => requireMapping(context.db.write, tenantId, id),
     },
   );
 }
@@ -82,6 +82,6 @@ export const removeMapping = (context: Context, id: number, idempotencyKey: stri
         await deleteMapping(trx, tenantOf(context), id);
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );

@@ -29,7 +29,7 @@ export async function replay(
     {
       run: trx => requeue(context, trx, id, isForced),
       store: () => ({ id }),
-      again: () => requireDelivery(context.db.write, tenantId, id),
+      rebuild: () => requireDelivery(context.db.write, tenantId, id),
     },
   );
   context.lanes.wake(INTEGRATIONS, laneOf(tenantId, delivery.integration_id));
@@ -87,7 +87,7 @@ export async function replayAll(
     {
       run: trx => ('ids' in request ? replayNamed(context, trx, request.ids) : replayReceived(context, trx, request)),
       store: ({ integrationDeliveries, ...rest }) => ({ ...rest, ids: integrationDeliveries.map(({ id }) => id) }),
-      again: async stored => {
+      rebuild: async stored => {
         const { ids, ...rest } = stored as Omit<ReplayedDeliveries, 'integrationDeliveries'> & { ids: string[] };
         return { ...rest, integrationDeliveries: await getDeliveries(context.db.write, tenantId, ids) };
       },

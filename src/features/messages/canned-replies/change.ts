@@ -34,7 +34,7 @@ export async function createCannedReply(
       {
         run: trx => insertCannedReply(trx, tenantOf(context), { shortcut, title, content }),
         store: ({ id }) => ({ id }),
-        again: stored => requireCannedReply(context, (stored as { id: number }).id),
+        rebuild: stored => requireCannedReply(context, (stored as { id: number }).id),
       },
     ),
   );
@@ -60,7 +60,7 @@ export async function changeCannedReply(
           return reply;
         },
         store: () => ({ id }),
-        again: () => requireCannedReply(context, id),
+        rebuild: () => requireCannedReply(context, id),
       },
     ),
   );
@@ -77,6 +77,6 @@ export const removeCannedReply = (context: Context, id: number, idempotencyKey?:
         return id;
       },
       store: () => ({ id }),
-      again: async () => id,
+      rebuild: async () => id,
     },
   );

@@ -22,11 +22,11 @@ export type Attempted =
   | (Extract<NextStep, { kind: 'sent' }> & { readonly person: NetworkPerson | undefined })
   | (Extract<NextStep, { kind: 'retry' }> & { readonly reason: string; readonly inDoubt: boolean });
 
-/** Why a claimed message may not be sent, beside what the claim itself tells. */
+/** Reasons not to send a claimed message that the claim itself does not contain. */
 export interface Hindrance {
   /** The message's category, if the contact has opted out of it. */
   readonly optedOutCategory?: ConsentedCategory | undefined;
-  /** The state of its one-time code, if that verifies nothing any more or is for another number. */
+  /** The state of its one-time code, if the code no longer verifies anything or is for another number. */
   readonly endedCode?: DeadCode | undefined;
 }
 

@@ -10,6 +10,7 @@ import { findDisconnected, findDoubtful } from './outbox.sql.ts';
 /** Error details of messages that are cancelled for this reason. */
 const CHANNEL_DISCONNECTED = 'The channel was disconnected before the message was sent.';
 
+/** Error of messages of which it will stay unknown whether the network accepted them. */
 const UNKNOWN = {
   code: 0,
   title: DISCONNECTED_IN_DOUBT,
@@ -17,6 +18,7 @@ const UNKNOWN = {
     'It is unknown whether the network accepted the message: its channel was disconnected, and no status was received.',
 } as const;
 
+/** Messages failed in one transaction. */
 const BATCH = 500;
 
 /** The ids of messages that wait in the queue of a disconnected channel, for `cancelDisconnected`. */

@@ -31,7 +31,7 @@ const MAX_AGE_MS = DAY;
 export interface Attempt {
   /** Counted from 1. */
   readonly number: number;
-  /** Since the first attempt: what was scheduled, or waited behind a paused channel, has not been tried meanwhile. */
+  /** Time since the first attempt. Not since acceptance: before its first attempt a message may be scheduled, or held by a paused channel. */
   readonly ageMs: number;
   /** Wait for the status of a send without a response. */
   readonly reconcileMs: number;
@@ -45,7 +45,7 @@ export function decideNextStep(outcome: Exclude<SendOutcome, { kind: 'withheld' 
   if (outcome.kind === 'refused') return decideRefusal(outcome.error, attempt);
   if (attempt.ageMs > MAX_AGE_MS)
     return { kind: 'failed', error: { code: 0, title: NOT_SENT_IN_TIME, details: outcome.reason } };
-  // Unknown whether it was accepted: wait for the status webhook, then retry; ever later, because each attempt may reach the person.
+  // Unknown whether it was accepted: wait for the status webhook, then retry, with growing pauses, because each attempt may reach the person.
   if (outcome.kind === 'in_doubt')
     return { kind: 'retry', afterMs: Math.max(attempt.reconcileMs, backoffMs(attempt, 2)), hold: 'no' };
   return { kind: 'retry', afterMs: backoffMs(attempt, 2), hold: 'briefly' };

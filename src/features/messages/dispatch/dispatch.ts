@@ -2,12 +2,14 @@ import type DataLoader from 'dataloader';
 import type { Config } from '../../../config.ts';
 import { isOutboxHeld } from '../../../database/outbox-hold.sql.ts';
 import { createBatchLoader } from '../../../lanes/batch-loader.ts';
+import type { Lanes } from '../../../lanes/runtime.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
 import type { ChannelRef } from '../../channels/channel.ts';
 import { credentialsOfMany, type OpenCredentials } from '../../channels/credentials.ts';
 import { type Claimed, type ClaimRequest, claimDue } from './outbox.sql.ts';
 import { OutcomeWriter } from './outcome-writer.ts';
+import type { SentMemory } from './sent-memory.ts';
 
 /** Time between the timeout of a request and the end of its lease, for writing the outcome. */
 const LEASE_MARGIN_MS = 5 * SECOND;
@@ -21,11 +23,13 @@ export interface Dispatch {
   readonly channels: DataLoader<ChannelRef, OpenCredentials | undefined>;
   readonly claims: DataLoader<ClaimRequest, Claimed[]>;
   readonly outcomes: OutcomeWriter;
+  readonly sent: SentMemory;
+  readonly lanes: Pick<Lanes, 'timeline' | 'suspectPromotion'>;
   /** Requests to the network that are running or wait for a connection. */
   calls: number;
 }
 
-export function createDispatch(resources: Resources): Dispatch {
+export function createDispatch(resources: Resources, lanes: Dispatch['lanes'], sent: SentMemory): Dispatch {
   const { db, config } = resources;
   return {
     resources,
@@ -34,10 +38,12 @@ export function createDispatch(resources: Resources): Dispatch {
       return isHeld ? refs.map(() => undefined) : channels;
     }, BATCH),
     claims: createBatchLoader<ClaimRequest, Claimed[]>(
-      requests => claimDue(db.write, requests, inDoubtMs(config)),
+      requests => claimDue(db.write, requests, inDoubtMs(config), lanes),
       BATCH,
     ),
     outcomes: new OutcomeWriter(resources),
+    sent,
+    lanes,
     calls: 0,
   };
 }

@@ -4,6 +4,7 @@ import { findSecondMessages } from '../../campaigns/run/find-second-messages.ts'
 import type { OpenCredentials } from '../../channels/credentials.ts';
 import { pauseRefused } from '../../channels/pause.ts';
 import { findEndedCodes } from '../../otp/find-ended-codes.ts';
+import type { MessageStatusUpdate } from '../statuses/apply-statuses.ts';
 import { type Attempted, attempt, type Hindrance } from './attempt.ts';
 import { type Dispatch, inDoubtMs } from './dispatch.ts';
 import { doubtReason, MERGED_REASON, PAIR_LIMIT_REASON, retryReason } from './hold-reason.ts';
@@ -19,9 +20,9 @@ const MAX_IN_FLIGHT = 320;
 /** Concurrent requests of all channels, including those that wait for a connection: a request's timeout starts at its claim. Each lane may always have one. */
 const MAX_CALLS = 640;
 /**
- * Unless it is woken, a lane claims at least so many messages at once, or claims this long after its last claim: a rate limit and
- * responses free one place at a time, and a statement costs much more than one more row of it. The spacing is well below what fills the burst
- * of the rate limit.
+ * Unless it is woken, a lane waits with its next claim until it has room for `MIN_CLAIM` messages, at most `CLAIM_SPACING_MS` after its
+ * last claim: rate limit and responses free one place at a time, and a statement costs much more than another row of it. The spacing is
+ * shorter than the time in which the burst of the rate limit refills (100 ms).
  */
 const MIN_CLAIM = 16;
 const CLAIM_SPACING_MS = 60;
@@ -33,10 +34,12 @@ const MAX_POLL_MS = SECOND / 4;
 const CHANNEL_READ_MS = SECOND;
 /** How long a second message to merged recipients is held: their campaign drops it within 5 seconds. */
 const MERGED_MS = 10 * SECOND;
+/** Longest pause before another look whether a promotion of the database is over. */
+const PROMOTION_POLL_MS = SECOND / 4;
 /** Shortest pause. */
 const MIN_POLL_MS = 5;
 
-/** Why a wait ends. Without a reason, each of them would make an error with a stack. */
+/** Reason with which waits are aborted. Without one, each abort creates an error with a stack trace. */
 const CHANGED = 'changed';
 
 /** A claimed message, and why it may not be sent. */
@@ -66,7 +69,7 @@ export class LaneRun {
   #credentials: OpenCredentials;
   readonly #memory: LaneMemory;
   #pacing: Pacing;
-  /** When the channel was read last. */
+  /** When the channel was last read. */
   #readAt: Instant;
   readonly #inFlight = new Set<Promise<void>>();
   readonly #writes = new Set<Promise<void>>();
@@ -113,6 +116,11 @@ export class LaneRun {
       // Acceptances are written before more messages are claimed.
       if (this.#writes.size > 0 && this.#dispatch.outcomes.isFailing) {
         await this.#untilChange(LINGER_MS);
+        continue;
+      }
+      if (this.#dispatch.lanes.timeline === undefined) {
+        await this.#untilChange(PROMOTION_POLL_MS);
+        this.#mayBeDue = true;
         continue;
       }
       const slots = this.#freeSlots();
@@ -179,7 +187,8 @@ export class LaneRun {
     const { front } = this.#memory;
     this.#claimedAtMs = performance.now();
     const request = { tenantId: this.#tenantId, channelId: this.#channelId, limit, front };
-    const claimed = await this.#dispatch.claims.load(request);
+    const rows = await this.#dispatch.claims.load(request);
+    const claimed = rows.filter(message => this.#isNew(message));
     // Only templates that are not sealed have a category with a separate opt-out.
     const messageIds = claimed.flatMap(({ type, sealed, message_id: id }) =>
       type === 'template' && sealed === null ? [id] : [],
@@ -203,6 +212,15 @@ export class LaneRun {
       },
       isSecond: second?.has(message.message_id) ?? false,
     }));
+  }
+
+  /** Whether this process has not begun this attempt before. Otherwise the database has lost it: nothing is sent. */
+  #isNew(message: Claimed): boolean {
+    const found = this.#dispatch.sent.claim(this.#tenantId, message);
+    if (found === 'new') return true;
+    // A call that was not answered: the message waits for its status.
+    if (found !== 'known') this.#write({ lane: this.#lane, kind: 'settled', ...found });
+    return false;
   }
 
   /** Waits until there may be work. @returns false if the lane is empty, or nothing is due soon */
@@ -283,16 +301,12 @@ export class LaneRun {
         break;
       case 'sent':
         this.#memory.succeeded();
-        this.#write({
-          lane: this.#lane,
-          kind: 'settled',
-          type: message.type,
-          status: { ...ref, status: 'sent', wamid: attempted.wamid, person: attempted.person },
-        });
+        this.#accept(message, { ...ref, status: 'sent', wamid: attempted.wamid, person: attempted.person });
         break;
       case 'failed': {
         const { code, title, details } = attempted.error;
         const status = { ...ref, status: 'failed' as const, error: { code, title, details } };
+        this.#dispatch.sent.forget(message.message_id);
         this.#write({ lane: this.#lane, kind: 'settled', type: message.type, status });
         break;
       }
@@ -308,12 +322,19 @@ export class LaneRun {
     }
   }
 
+  #accept({ type, attempts }: Claimed, status: MessageStatusUpdate): void {
+    const acceptance = { type, status };
+    this.#dispatch.sent.accept(attempts, acceptance);
+    this.#write({ lane: this.#lane, kind: 'settled', ...acceptance });
+  }
+
   #postpone(
     { message_id: messageId, attempts }: Claimed,
     afterMs: number,
     why: 'not tried' | 'not taken' | 'in doubt',
     reason?: string,
   ): void {
+    if (why !== 'in doubt') this.#dispatch.sent.forget(messageId);
     const postponed = {
       messageId,
       attempts,

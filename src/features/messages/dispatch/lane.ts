@@ -20,7 +20,7 @@ export const PRIORITY = {
 } as const;
 export type Priority = (typeof PRIORITY)[keyof typeof PRIORITY];
 
-/** In place of a priority, of messages to be sent later. They have no turns, and no lane claims them. */
+/** Stored in place of a priority for scheduled messages, which have no turns and are claimed by no lane. */
 export const SCHEDULED = 4;
 
 export const PRIORITIES: readonly Priority[] = Object.values(PRIORITY);

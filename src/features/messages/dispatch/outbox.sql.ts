@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
+import { TIMELINE } from '../../../database/timeline.sql.ts';
 import type { LaneTurn } from '../../../lanes/lane.ts';
+import type { Lanes } from '../../../lanes/runtime.ts';
 import { type Backlog, inAccount } from '../../../lanes/store/backlog.sql.ts';
 import type { PublicMessage } from '../message.ts';
 import { type ConsentedCategory, optedOutOf } from '../send/recipient.sql.ts';
@@ -35,6 +37,7 @@ export interface Claimed {
 const interval = (ms: number) => sql`${ms}::double precision * interval '1 ms'`;
 
 interface ClaimedRow extends Claimed {
+  readonly is_current: boolean;
   readonly lane: number;
   readonly next_attempt_at: string;
 }
@@ -49,18 +52,34 @@ export interface ClaimRequest {
 
 /**
  * Claims due messages for several lanes: up to the limit of each, in the order of priority, at most one per contact and priority at
- * a time.
+ * a time. None on another timeline of the WAL than that of `lanes`.
  * @param inDoubtMs time in which the result of an interrupted call is expected from its status webhook
  * @returns the claimed messages of each request, in the order of requests
  */
-export async function claimDue(db: Db, requests: readonly ClaimRequest[], inDoubtMs: number): Promise<Claimed[][]> {
-  const fronts = requests.map(({ front }) => front.position());
-  const { rows } = await sql<ClaimedRow>`
-    select * from claim_outbox(${requests.map(request => request.tenantId)}::bigint[], ${requests.map(request => request.channelId)}::bigint[],
-      ${requests.map(request => request.limit)}::integer[], ${interval(inDoubtMs)}, ${fronts.flatMap(({ since }) => since)}::timestamptz[],
-      ${fronts.map(({ emptiedMsAgo }) => emptiedMsAgo)}::double precision[])`.execute(db);
+export async function claimDue(
+  db: Db,
+  requests: readonly ClaimRequest[],
+  inDoubtMs: number,
+  lanes: Pick<Lanes, 'timeline' | 'suspectPromotion'>,
+): Promise<Claimed[][]> {
   const claimed = requests.map((): ClaimedRow[] => []);
-  for (const row of rows) claimed[row.lane - 1]?.push(row);
+  const { timeline } = lanes;
+  if (timeline === undefined) return claimed;
+  const fronts = requests.map(({ front }) => front.position());
+  const isCurrent = timeline === null ? sql`true` : sql`${TIMELINE} = ${timeline}::integer`;
+  const { rows } = await sql<ClaimedRow | { readonly is_current: boolean; readonly lane: null }>`
+    select t.is_current, c.* from (select ${isCurrent} as is_current offset 0) t
+    left join claim_outbox(case when t.is_current then ${requests.map(request => request.tenantId)}::bigint[] else '{}' end,
+      ${requests.map(request => request.channelId)}::bigint[], ${requests.map(request => request.limit)}::integer[], ${interval(inDoubtMs)},
+      ${fronts.flatMap(({ since }) => since)}::timestamptz[], ${fronts.map(({ emptiedMsAgo }) => emptiedMsAgo)}::double precision[]) c on true`.execute(
+    db,
+  );
+  if (rows[0]?.is_current === false) {
+    lanes.suspectPromotion();
+    return claimed;
+  }
+  // A claim of nothing has one row without a lane.
+  for (const row of rows) if (row.lane !== null) claimed[row.lane - 1]?.push(row);
   for (const [index, position] of fronts.entries()) {
     const { front, limit } = requests[index] as ClaimRequest;
     front.advance(claimed[index] ?? [], limit, position);
@@ -148,8 +167,8 @@ export async function extendDoubt(db: Db, lane?: LaneTurn): Promise<void> {
 }
 
 /**
- * Lets the 24 hours of messages that were tried begin anew with their next attempt, when their channel is resumed: nothing was tried
- * while it was paused. Lock order as in `lockTurns`. Rows behind others were not tried.
+ * Restarts the 24 hours in which a message that was tried is retried, from its next attempt, when its channel is resumed: nothing was
+ * tried while it was paused. Lock order as in `lockTurns`. Rows behind others were not tried.
  */
 export async function beginTriesAnew(trx: Db, tenantId: number, channelId: number): Promise<void> {
   await sql`select begin_tries_anew(${tenantId}::bigint, ${channelId}::bigint)`.execute(trx);

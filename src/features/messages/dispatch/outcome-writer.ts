@@ -1,7 +1,7 @@
 import type { Db } from '../../../database/database.ts';
 import { isDataRefused } from '../../../database/is-data-refused.ts';
 import { BatchedWriter, type Pending } from '../../../lanes/batched-writer.ts';
-import type { Lane } from '../../../lanes/lane.ts';
+import type { Lane, LaneTurn } from '../../../lanes/lane.ts';
 import { findHeldEpochs } from '../../../lanes/store/lanes.sql.ts';
 import { SECOND } from '../../../platform/clock.ts';
 import type { Resources } from '../../../schema/context.ts';
@@ -14,6 +14,7 @@ import { type Postponed, postpone } from './outbox.sql.ts';
 const FLUSH_MS = 5;
 /** While lanes drain, outcomes of this time share a transaction, unless `HURRY` applies. */
 const SPACING_MS = 75;
+/** Once this many outcomes wait, they are written almost at once. */
 const HURRY = { flushMs: 1, items: 64 };
 /** Longest retry delay. Outcomes stay in memory while the database is unavailable, because no other record of acceptances exists. */
 const MAX_PAUSE_MS = SECOND;
@@ -22,10 +23,18 @@ const MAX_BATCH = 500;
 /** Concurrent transactions. */
 const MAX_RUNNING = 2;
 
+/** The turn of an attempt. */
+type OutcomeLane = LaneTurn & Pick<Lane, 'isStopping'>;
+
 /** The outcome of a send attempt. */
 export type Outcome =
-  | { readonly lane: Lane; readonly kind: 'settled'; readonly type: string; readonly status: MessageStatusUpdate }
-  | { readonly lane: Lane; readonly kind: 'postponed'; readonly postponed: Postponed };
+  | {
+      readonly lane: OutcomeLane;
+      readonly kind: 'settled';
+      readonly type: string;
+      readonly status: MessageStatusUpdate;
+    }
+  | { readonly lane: OutcomeLane; readonly kind: 'postponed'; readonly postponed: Postponed };
 
 /** The result of a write: whether a later message was unblocked. */
 type Entry = Pending<Outcome, boolean>;
@@ -70,7 +79,7 @@ export class OutcomeWriter {
       for (const ofTenant of byTenant(locked)) void this.#writeApart(ofTenant);
       return [];
     } catch (error) {
-      return this.#failed(entries, error);
+      return this.#handleFailure(entries, error);
     }
   }
 
@@ -79,17 +88,17 @@ export class OutcomeWriter {
     try {
       await this.#store(entries, 'wait');
     } catch (error) {
-      this.#writer.retry(await this.#failed(entries, error));
+      this.#writer.retry(await this.#handleFailure(entries, error));
     }
   }
 
-  /** Drops the outcomes that cannot be written later. @returns the others */
-  async #failed(entries: readonly Entry[], error: unknown): Promise<readonly Entry[]> {
+  /** Writes outcomes for which a retry has no chance, one by one, and drops those that fail. @returns those to retry later */
+  async #handleFailure(entries: readonly Entry[], error: unknown): Promise<readonly Entry[]> {
     const { log } = this.#resources;
     log.error({ err: error, outcomes: entries.length }, 'writing outcomes failed and will be retried');
-    const isKept = (entry: Entry): boolean => mayWriteLater(error) && !entry.item.lane.isStopping;
-    // Write the others. The failing one is settled by its status webhook after its lease expires.
-    for (const entry of entries.filter(one => !isKept(one))) {
+    const isRetried = (entry: Entry): boolean => mayWriteLater(error) && !entry.item.lane.isStopping;
+    // The one that fails is settled by its status webhook after its lease expires.
+    for (const entry of entries.filter(one => !isRetried(one))) {
       await this.#store([entry], 'wait')
         .catch(async cause => {
           if (!isDataRefused(cause)) throw cause;
@@ -104,7 +113,7 @@ export class OutcomeWriter {
           entry.written(false);
         });
     }
-    return entries.filter(isKept);
+    return entries.filter(isRetried);
   }
 
   /** Writes outcomes in one transaction. @returns those skipped because their messages are locked by others */
@@ -165,16 +174,16 @@ export class OutcomeWriter {
         outcome.kind === 'postponed' ? [{ ...outcome.postponed, lane: outcome.lane }] : [],
       ),
     );
-    const isFound = new Set(applied.found.map(({ tenantId, messageId }) => `${tenantId} ${messageId}`));
-    const isReleased = new Set(
+    const found = new Set(applied.found.map(({ tenantId, messageId }) => `${tenantId} ${messageId}`));
+    const released = new Set(
       applied.settled.filter(row => row.is_released).map(row => `${row.tenant_id} ${row.message_id}`),
     );
-    const nameOf = ({ status }: (typeof settled)[number]): string => `${status.tenantId} ${status.messageId}`;
+    const keyOf = ({ status }: (typeof settled)[number]): string => `${status.tenantId} ${status.messageId}`;
     return {
       newIdentities: applied.newIdentities,
       // Lost ones count as handled.
-      handled: new Set<Outcome>([...lost, ...writable.filter(outcome => isFound.has(nameOf(outcome)))]),
-      released: new Set<Outcome>(writable.filter(outcome => isReleased.has(nameOf(outcome)))),
+      handled: new Set<Outcome>([...lost, ...writable.filter(outcome => found.has(keyOf(outcome)))]),
+      released: new Set<Outcome>(writable.filter(outcome => released.has(keyOf(outcome)))),
     };
   }
 }

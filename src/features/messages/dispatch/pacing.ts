@@ -22,6 +22,7 @@ export class TokenBucket {
     this.#at = nowMs;
   }
 
+  /** @returns false if no token was available */
   take(nowMs: number): boolean {
     this.#refill(nowMs);
     if (this.#tokens < 1 - ROUNDING) return false;
@@ -49,8 +50,9 @@ export class TokenBucket {
 const PAIR_INTERVAL_MS = 6 * SECOND;
 const PAIR_BURST = 45;
 /** Tolerance for varying latency: the network measures between arrivals, the gateway between departures. */
-const JOURNEY_MS = 250;
-const MAX_PAIRS = 10_000;
+const LATENCY_TOLERANCE_MS = 250;
+/** Contacts that are remembered before those whose burst is paid back are dropped. */
+const PAIRS_BEFORE_CLEANUP = 10_000;
 
 interface Pair {
   readonly burstBeganMs: number;
@@ -79,11 +81,15 @@ export class Pacing {
   takePair(contactId: number, nowMs: number): number {
     const pair = this.#pairs.get(contactId);
     if (!pair || nowMs >= pair.freeMs) {
-      if (!pair && this.#pairs.size >= MAX_PAIRS) this.#forgetFree(nowMs);
-      this.#pairs.set(contactId, { burstBeganMs: nowMs, sent: 1, freeMs: nowMs + PAIR_INTERVAL_MS + JOURNEY_MS });
+      if (!pair && this.#pairs.size >= PAIRS_BEFORE_CLEANUP) this.#forgetFree(nowMs);
+      this.#pairs.set(contactId, {
+        burstBeganMs: nowMs,
+        sent: 1,
+        freeMs: nowMs + PAIR_INTERVAL_MS + LATENCY_TOLERANCE_MS,
+      });
       return 0;
     }
-    if (pair.sent >= PAIR_BURST || nowMs - pair.burstBeganMs >= PAIR_INTERVAL_MS - JOURNEY_MS)
+    if (pair.sent >= PAIR_BURST || nowMs - pair.burstBeganMs >= PAIR_INTERVAL_MS - LATENCY_TOLERANCE_MS)
       return pair.freeMs - nowMs;
     pair.sent += 1;
     pair.freeMs += PAIR_INTERVAL_MS;

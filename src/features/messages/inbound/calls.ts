@@ -4,7 +4,14 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { countryOfPerson } from '../../../platform/phone-country.ts';
-import { type ExternalFold, foldExternal, lockOrCreateConversations, threadEvents } from '../../conversations/fold.ts';
+import {
+  type ExternalFold,
+  foldExternal,
+  idsByThread,
+  lockOrCreateConversations,
+  threadEvents,
+} from '../../conversations/fold.ts';
+import { threadKey } from '../../conversations/owners.ts';
 import { getMessages } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { type CallRow, insertExternalMessages, lockCalls, writeCalls } from './external-messages.sql.ts';
@@ -106,10 +113,10 @@ async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUp
     updates.map(({ channelId, contactId }) => ({ channelId, contactId, status: 'open' })),
     nowMs,
   );
-  const idOf = new Map(conversations.map(row => [`${row.channel_id} ${row.contact_id}`, row.id]));
+  const idOf = idsByThread(conversations);
   const nowIso = new Date(nowMs).toISOString();
   const rows = updates.flatMap(({ channelId, contactId, arrivedMs, update }) => {
-    const conversationId = idOf.get(`${channelId} ${contactId}`);
+    const conversationId = idOf.get(threadKey({ channelId, contactId }));
     if (conversationId === undefined) return [];
     return [
       {
@@ -135,7 +142,7 @@ async function storeOutgoing(trx: Db, tenantId: number, updates: readonly CallUp
     ];
   });
   const stored = await insertExternalMessages(trx, tenantId, rows);
-  // The person need not have taken the call: it answers nothing.
+  // A call is no answer, because the person may not have taken it.
   const folds = stored.flatMap((row): ExternalFold[] =>
     row.conversation_id === null ? [] : [{ ...row, conversation_id: row.conversation_id, kind: 'call' }],
   );

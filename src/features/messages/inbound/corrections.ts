@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import type { NetworkUpdate } from '../../../network/updates.ts';
 import { fileOf } from '../content/media/file.ts';
-import { contentObject } from '../message.ts';
+import { contentObject, wamidKey } from '../message.ts';
 import { getMessages } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
 import {
@@ -54,9 +54,9 @@ export async function judgeCorrections(
     tenantId,
     updates.map(({ channelId, update }) => ({ channelId, wamid: update.originalWamid })),
   );
-  const authorOf = new Map(authors.map(author => [`${author.channel_id} ${author.wamid}`, author]));
+  const authorOf = new Map(authors.map(author => [wamidKey(author.channel_id, author.wamid), author]));
   const isByAuthor = ({ channelId, contactId, update }: CorrectionUpdate): boolean => {
-    const author = authorOf.get(`${channelId} ${update.originalWamid}`);
+    const author = authorOf.get(wamidKey(channelId, update.originalWamid));
     if (update.direction === 'outbound') return author === undefined || author.direction === 'outbound';
     if (contactId === undefined) return false;
     return author === undefined || (author.direction === 'inbound' && author.contact_id === contactId);
@@ -88,7 +88,7 @@ export async function applyCorrections(
     );
   const named = [...updates.map(({ channelId, update }) => ({ channelId, wamid: update.originalWamid })), ...originals];
   if (named.length === 0) return;
-  const distinct = new Map(named.map(original => [`${original.channelId} ${original.wamid}`, original]));
+  const distinct = new Map(named.map(original => [wamidKey(original.channelId, original.wamid), original]));
   const pending = await lockCorrections(trx, tenantId, [...distinct.values()]);
   if (pending.length === 0) return;
   const outcomes = [...Map.groupBy(pending, ({ message_id }) => message_id).values()].map(applyInOrder);

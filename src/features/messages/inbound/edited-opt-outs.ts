@@ -16,8 +16,8 @@ export const isPrivateEdit = (update: NetworkUpdate): boolean =>
   isOptType(update.type ?? '');
 
 /**
- * Opts out people who edit a message into an opt-out word: they mistyped it first. An edit opts nobody in, and one that takes the word away
- * changes nothing. Call it before messages are stored, because contacts are locked before them.
+ * Opts out people who edit a message into an opt-out word, which they mistyped at first. An edit opts nobody in, and removing the word
+ * by an edit changes nothing. Call it before messages are stored, because contacts are locked before them.
  */
 export async function recordEditedOptOuts(
   trx: Db,

@@ -8,11 +8,13 @@ import {
   changedEvents,
   type ExternalFold,
   foldExternal,
+  idsByThread,
   lockOrCreateConversations,
   threadEvents,
 } from '../../conversations/fold.ts';
+import { threadKey } from '../../conversations/owners.ts';
 import { queueReceived } from '../content/media/keeping/queue.ts';
-import { contentObject, type MessageRow } from '../message.ts';
+import { contentObject, type MessageRow, wamidKey } from '../message.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { detailsOf, type MessageDetails } from './details.ts';
 import { type ExternalMessage, fillPlaceholders, insertExternalMessages } from './external-messages.sql.ts';
@@ -55,9 +57,9 @@ export async function storeExternalMessages(
     threads.sort((a, b) => b.status.localeCompare(a.status)),
     nowMs,
   );
-  const idOf = new Map(conversations.map(row => [`${row.channel_id} ${row.contact_id}`, row.id]));
+  const idOf = idsByThread(conversations);
   const addressed = updates.flatMap(entry => {
-    const conversationId = idOf.get(`${entry.channelId} ${entry.contactId}`);
+    const conversationId = idOf.get(threadKey(entry));
     return conversationId === undefined ? [] : [{ ...entry, conversationId }];
   });
   const stored = await insertExternalMessages(
@@ -66,10 +68,12 @@ export async function storeExternalMessages(
     addressed.map(entry => toRow(entry, entry.conversationId, nowMs)),
   );
   await fillHistory(trx, tenantId, addressed, stored);
-  const detailsByWamid = new Map(addressed.map(({ update }) => [update.wamid, detailsOfElsewhere(update)]));
+  const detailsByWamid = new Map(
+    addressed.map(({ channelId, update }) => [wamidKey(channelId, update.wamid), detailsOfElsewhere(update)]),
+  );
   const details = new Map<string, MessageDetails>();
-  for (const { id, wamid } of stored) {
-    const one = detailsByWamid.get(wamid ?? '');
+  for (const { id, channel_id, wamid } of stored) {
+    const one = detailsByWamid.get(wamidKey(channel_id, wamid));
     if (one) details.set(id, one);
   }
   await insertDetails(trx, tenantId, details);
@@ -121,9 +125,10 @@ async function fillHistory(
   updates: readonly ExternalUpdate[],
   stored: readonly MessageRow[],
 ): Promise<void> {
-  const fresh = new Set(stored.map(({ wamid }) => wamid));
+  const fresh = new Set(stored.map(row => wamidKey(row.channel_id, row.wamid)));
   const fillings = updates.filter(
-    ({ update }) => update.kind === 'past_message' && update.type !== PLACEHOLDER && !fresh.has(update.wamid),
+    ({ channelId, update }) =>
+      update.kind === 'past_message' && update.type !== PLACEHOLDER && !fresh.has(wamidKey(channelId, update.wamid)),
   );
   if (fillings.length === 0) return;
   const filled = await fillPlaceholders(

@@ -2,7 +2,7 @@ import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { append } from '../../../events/append.ts';
 import { getReactions } from '../additions.sql.ts';
-import type { MessageRow } from '../message.ts';
+import { type MessageRow, wamidKey } from '../message.ts';
 import { getMessages, getMessagesByWamid } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { deleteReaction, insertReactions, type ReactionRow } from './reactions.sql.ts';
@@ -20,8 +20,10 @@ export async function storeReactions(
 ): Promise<void> {
   const reactions = stored.flatMap(reactionOf);
   if (reactions.length === 0) return;
-  const past = new Set(stored.flatMap(message => (isNews(message) ? [] : message.wamid)));
-  const written = (await insertReactions(trx, tenantId, reactions)).filter(({ wamid }) => !past.has(wamid));
+  const past = new Set(stored.flatMap(row => (isNews(row) ? [] : wamidKey(row.channel_id, row.wamid))));
+  const written = (await insertReactions(trx, tenantId, reactions)).filter(
+    row => !past.has(wamidKey(row.channel_id, row.wamid)),
+  );
   const ids = [...new Set(written.flatMap(({ message_id }) => message_id ?? []))];
   if (ids.length === 0) return;
   const messages = new Map((await getMessages(trx, tenantId, ids)).map(row => [row.id, row]));

@@ -8,9 +8,16 @@ import { recordConsent } from '../../contacts/consent/record.ts';
 import { senderOf } from '../../contacts/recognition/apply-updates.ts';
 import { resolveContacts } from '../../contacts/resolve-contacts.ts';
 import type { PublicConversation } from '../../conversations/conversation.ts';
-import { foldInbound, type InboundFold, lockOrCreateConversations, threadEvents } from '../../conversations/fold.ts';
+import {
+  foldInbound,
+  type InboundFold,
+  idsByThread,
+  lockOrCreateConversations,
+  threadEvents,
+} from '../../conversations/fold.ts';
 import { ensureGroupChatsOf, noteParticipants } from '../../conversations/group-chats.ts';
-import { contentObject, type MessagePayload, type MessageRow } from '../message.ts';
+import { threadKey } from '../../conversations/owners.ts';
+import { contentObject, type MessagePayload, type MessageRow, wamidKey } from '../message.ts';
 import { isOptType, readOptKeywords } from '../opt-keywords.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { windowAfter } from '../window.ts';
@@ -76,14 +83,12 @@ export async function receiveMessages(
     inPrivate.map(({ channelId, contactId }) => ({ channelId, contactId, status: 'open' })),
     nowMs,
   );
-  const conversations = new Map(locked.map(row => [placeOf(row.channel_id, row.contact_id), row.id]));
-  const rows = addressed.map(entry =>
-    toRow(entry, conversations.get(placeOf(entry.channelId, entry.contactId)) ?? 0, nowMs),
-  );
+  const conversations = idsByThread(locked);
+  const rows = addressed.map(entry => toRow(entry, conversations.get(threadKey(entry)) ?? 0, nowMs));
   const stored = await insertInbound(trx, tenantId, rows);
-  const byWamid = new Map(addressed.map(entry => [`${entry.channelId} ${entry.message.wamid}`, entry]));
+  const byWamid = new Map(addressed.map(entry => [wamidKey(entry.channelId, entry.message.wamid), entry]));
   const fresh = stored.flatMap((row): Stored[] => {
-    const entry = byWamid.get(`${row.channel_id} ${row.wamid}`);
+    const entry = byWamid.get(wamidKey(row.channel_id, row.wamid));
     return entry ? [{ row, entry, details: detailsOf(entry.message, groupOf(entry)) }] : [];
   });
   await insertDetails(
@@ -142,10 +147,7 @@ function receivedEvent(
   };
 }
 
-/** Key of a conversation. */
-const placeOf = (channelId: number, contactId: number): string => `${channelId} ${contactId}`;
-
-/** Message, as input of the fold of its conversation. Messages of the type `system` are by the network: they open no window. */
+/** A stored message as `foldInbound` takes it. Messages of the type `system` come from the network: they open no window. */
 const inConversation =
   (nowMs: number) =>
   (stored: Stored): InboundFold[] => {

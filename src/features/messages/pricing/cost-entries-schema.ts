@@ -22,7 +22,8 @@ export const CostEntry = builder.objectRef<PriceRow>('CostEntry');
 
 builder.node(CostEntry, {
   name: 'CostEntry',
-  description: 'A message for which the network named a price. It goes with its message; reports of costs stay.',
+  description:
+    'A message for which the network named a price. It is deleted with its message; reports of costs are kept.',
   id: { resolve: entry => entry.message_id },
   brandLoadedObjects: true,
   loadManyWithoutCache: nodesByUuid('costs:read', getEntries),

@@ -5,8 +5,6 @@ import { raw } from '../../../database/statements.ts';
 import { costEntriesWhere } from './cost-entries.ts';
 import type { PriceRow } from './pricing.ts';
 
-/** The start of all ids. */
-
 /** A price with what the campaign and the template are called; null: none, or deleted. */
 interface ExportedCost extends PriceRow {
   readonly campaign_name: string | null;

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
+import type { Config } from '../../../config.ts';
 import type { PriceTable } from '../../../core/price-table.ts';
+import { HOUR } from '../../../platform/clock.ts';
 import { parseCsv, surplusFault } from '../../../platform/csv.ts';
 import { columnsOf } from '../../../platform/csv-format.ts';
 import { countryOfCode } from '../../../platform/phone-country.ts';
@@ -17,7 +19,7 @@ const instant = z
     'must be a date such as 2026-10-01, or a time such as 2026-10-01T00:00:00Z',
   )
   .transform(text => Date.parse(text))
-  .refine(ms => ms % 3_600_000 === 0, 'must be a full hour in UTC, because statistics are by the hour');
+  .refine(ms => ms % HOUR === 0, 'must be a full hour in UTC, because statistics are by the hour');
 
 /** CSV writes what is missing as an empty field. */
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
@@ -45,6 +47,10 @@ const row = z.strictObject({
   valid_until: optional(instant),
 });
 type Row = z.output<typeof row>;
+
+/** Reads the table that PARLEY_PRICES names; undefined if it is not set. @throws UserError as `readPriceTable` */
+export const configuredPrices = async ({ pricesFile }: Pick<Config, 'pricesFile'>): Promise<PriceTable | undefined> =>
+  pricesFile === undefined ? undefined : readPriceTable(pricesFile);
 
 /**
  * Reads a table of prices: a JSON array of objects, or CSV with a header line. Fields: country, category, price, currency, and

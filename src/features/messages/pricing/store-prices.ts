@@ -1,6 +1,7 @@
 import type { Db } from '../../../database/database.ts';
 import type { MessageStatus } from '../../../network/network.ts';
 import type { Pricing } from '../../../network/updates.ts';
+import { wamidKey } from '../message.ts';
 import { type NewPrice, writePrices } from './pricing.sql.ts';
 
 /** The price of a message, identified by our id or the network's, with the status that it came with. */
@@ -27,7 +28,7 @@ export async function storePrices(
   if (priced.length === 0) return;
   const folded = new Map<string, NewPrice>();
   for (const one of [...priced].sort((a, b) => RANK[a.status] - RANK[b.status])) {
-    const key = `${one.channelId} ${one.wamid}`;
+    const key = wamidKey(one.channelId, one.wamid);
     folded.set(key, fold(folded.get(key), one));
   }
   await writePrices(trx, tenantId, [...folded.values()], new Date(nowMs).toISOString());

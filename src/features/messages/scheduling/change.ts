@@ -11,8 +11,8 @@ import { uploadEnd } from '../content/media/store.ts';
 import { contentOfMessage } from '../content/message-content.ts';
 import { cancelWaiting } from '../dispatch/cancel.ts';
 import { laneOf, OUTBOX } from '../dispatch/lane.ts';
+import { findMessage } from '../loaders.ts';
 import type { MessageRow } from '../message.ts';
-import { getMessages } from '../messages.sql.ts';
 import { payloadsOf } from '../people.sql.ts';
 import { setDue } from './scheduled.sql.ts';
 import { fieldOf, type ScheduledAt, scheduledInstant } from './scheduled-at.ts';
@@ -31,7 +31,7 @@ export async function cancelMessage(context: Context, input: Change): Promise<Me
   const message = await changeOnce(context, 'cancelMessage', input, async trx => {
     const { messageIds, releasedChannelIds } = await cancelWaiting(trx, tenantId, { messageIds: [input.id] }, reason);
     released.push(...releasedChannelIds);
-    const row = await findMessage(trx, tenantId, input.id);
+    const row = await requireMessage(trx, tenantId, input.id);
     if (messageIds.length === 0 && row.status !== 'cancelled')
       throw conflict(
         'The message cannot be cancelled: it was submitted to the network already, or it is not an outbound message.',
@@ -49,7 +49,7 @@ export async function rescheduleMessage(
   input: Change & { readonly scheduledAt: ScheduledAt },
 ): Promise<MessageRow> {
   const tenantId = tenantOf(context);
-  const known = await findMessage(context.db.read, tenantId, input.id);
+  const known = await requireMessage(context.db.read, tenantId, input.id);
   const contact = await contactLoader(context).load(known.contact_id);
   const identities = await identitiesLoader(context).load(known.contact_id);
   const userId = identities.find(({ kind, ended_at }) => kind === 'user_id' && ended_at === null)?.value ?? null;
@@ -60,7 +60,7 @@ export async function rescheduleMessage(
     const fault = known.status === 'scheduled' ? await fileFault(trx, tenantId, known, at) : undefined;
     if (fault !== undefined) throw invalid({ [fieldOf(input.scheduledAt)]: [fault] }, 'OUT_OF_RANGE');
     if (!(await setDue(trx, tenantId, input.id, at))) throw conflict('The message is not scheduled any more.');
-    const row = await findMessage(trx, tenantId, input.id);
+    const row = await requireMessage(trx, tenantId, input.id);
     const payloadOf = await payloadsOf(trx, tenantId, [row]);
     await append(trx, tenantId, [{ type: 'message.scheduled', payload: { ...payloadOf(row), scheduled_at: at } }]);
     return row;
@@ -91,12 +91,13 @@ const changeOnce = (
       run,
       store: ({ id }) => ({ id }),
       contactId: ({ contact_id }) => contact_id,
-      again: () => findMessage(context.db.write, tenantOf(context), input.id),
+      rebuild: () => requireMessage(context.db.write, tenantOf(context), input.id),
     },
   );
 
-async function findMessage(db: Db, tenantId: number, id: string): Promise<MessageRow> {
-  const [row] = await getMessages(db, tenantId, [id]);
+/** @throws NOT_FOUND */
+async function requireMessage(db: Db, tenantId: number, id: string): Promise<MessageRow> {
+  const row = await findMessage(db, tenantId, id);
   if (!row) throw notFound('Message');
   return row;
 }

@@ -30,7 +30,7 @@ const BATCH = 500;
  */
 export async function releaseScheduled(resources: Resources): Promise<void> {
   const { db, lanes, signals, log } = resources;
-  /** Tenants left to the next run: most of their messages are locked by others, or releasing them failed. They must not hold up others. */
+  /** Tenants left to the next run, because most of their messages are locked or releasing them failed: they must not hold up others. */
   const passed = new Set<number>();
   for (;;) {
     const due = await findDue(db.write, BATCH, [...passed]);

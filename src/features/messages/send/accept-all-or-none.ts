@@ -46,7 +46,7 @@ export async function acceptAllOrNone(
     if (outcomes.some(outcome => outcome && 'error' in outcome)) break;
     const isLater = laterOnes(decided.map(({ send }) => send));
     const chosen = decided.filter((_, place) => !isLater[place]);
-    if (!(await requireAllUnanswered(context, trx, chosen, outcomes))) break;
+    if (!(await checkAllUnanswered(context, trx, chosen, outcomes))) break;
     const rows = await insert(context, trx, chosen);
     for (const [place, one] of chosen.entries()) {
       const row = rows.get(place);
@@ -76,8 +76,11 @@ async function leftOut(trx: Db, tenantId: number, { send: { to } }: DecidedReque
   return conflict('The contact was changed at the same time. Try again.');
 }
 
-/** Lock order as for every send: tenant_usage if contacts are created, contacts by id. @returns false if a send is refused */
-async function requireAllUnanswered(
+/**
+ * Checks the sends that expect a last message, and gives those that are refused their outcome. Lock order as for every send:
+ * tenant_usage if contacts are created, contacts by id. @returns false if a send is refused
+ */
+async function checkAllUnanswered(
   context: Context,
   trx: Db,
   sends: readonly DecidedRequest[],

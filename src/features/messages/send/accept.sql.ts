@@ -33,7 +33,7 @@ export interface NewMessage {
   readonly createdAt: string;
   /** Whether it counts as an answer to what waits, and as activity in the inbox. */
   readonly isAnswer: boolean;
-  /** Of a conversation that the message creates: closed for a notification, which nobody has to look at before the person writes. */
+  /** Status of a conversation that the message creates: `closed` for a template, which needs no attention until the person writes. */
   readonly conversationStatus: 'open' | 'closed';
   readonly eventId: string;
   /** Of `conversation.created` or `conversation.updated`, if the message causes one. */

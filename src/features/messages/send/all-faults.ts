@@ -22,7 +22,8 @@ export const NOBODY: Recipient = { contactId: 0 };
 /** Arguments of a send besides its content. */
 export type Delivery = Omit<SendMessageInput, 'content'>;
 
-type Attempt = <T>(step: () => T | Promise<T>, missing?: string) => Promise<T | undefined>;
+/** Runs a check and collects its faults. @param field gets the fault if the check throws NOT_FOUND @returns undefined after a fault */
+type Attempt = <T>(step: () => T | Promise<T>, field?: string) => Promise<T | undefined>;
 
 /**
  * Adds the remaining faults of the input to the error of a send. A send checks step by step and stops at the first step that fails; this

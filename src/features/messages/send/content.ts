@@ -85,7 +85,7 @@ export function checkTexts(texts: Content['texts'], mergeValues: Content['mergeV
   for (const [field, { text, maxLength, mayBeEmpty = false }] of Object.entries(texts)) {
     const unknown = unknownFields(text, mergeValues);
     if (text.trim() === '' && !mayBeEmpty) errors.add(field, 'Is required.', 'REQUIRED');
-    // Not parsed: merge fields are short.
+    // Rejected without parsing: merge fields are short, so merging would not shorten such a text to the limit.
     else if (text.length > 4 * maxLength) errors.add(field, `May have at most ${maxLength} characters.`, 'TOO_LONG');
     else if (text.includes('\0')) errors.add(field, 'May not contain the character U+0000.');
     else if (unknown.length > 0)

@@ -21,8 +21,10 @@ export const channelUserId = (
   phone: RawBuilder<unknown>,
 ): RawBuilder<string | null> =>
   sql`case when ${phone} is null then (
-    select i.value from contact_identities i
-    where i.tenant_id = ${tenantId} and i.contact_id = ${contactId} and i.kind = 'user_id' and i.ended_at is null
+    select i.value from (
+      select i.id, i.kind, i.portfolio, i.value, i.started_at, i.ended_at from contact_identities i
+      where i.tenant_id = ${tenantId} and i.contact_id = ${contactId} offset 0) i
+    where i.kind = 'user_id' and i.ended_at is null
       and i.portfolio in (coalesce(ch.portfolio_id, 'waba:' || ch.waba_id), 'enterprise')
     order by i.portfolio = 'enterprise', i.started_at desc, i.id desc limit 1) end`;
 

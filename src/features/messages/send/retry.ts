@@ -28,9 +28,9 @@ const FEATURES = {
   contacts: null,
 } as const satisfies Record<Exclude<OutgoingType, 'reaction'>, string | null>;
 
-/** The network lets a person have so many marketing messages: it asks to wait a day. */
+/** The network's error for its limit of marketing messages to one person, after which it asks to wait a day. */
 const PER_USER_LIMIT = 131_049;
-/** Sent outside the service window. */
+/** The network's error for a free-form message outside the service window. */
 const REENGAGEMENT = 131_047;
 /** Titles of our own failures after which the network may still turn out to have accepted the message. */
 const UNKNOWN_OUTCOMES: ReadonlySet<string> = new Set([NOT_SENT_IN_TIME, DISCONNECTED_IN_DOUBT]);

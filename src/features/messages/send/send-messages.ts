@@ -85,9 +85,9 @@ async function sendEach(context: Context, input: SendMessagesInput, keyed: Keyed
       ...message,
       idempotencyKey: message.idempotencyKey ?? (key && `${key}:${index}`),
     }));
-    const outcomes = await throughRequests(context, named, requests => acceptMessages(context, requests));
-    isFinal = !outcomes.some(isPassing);
-    return resultOf(input, besideAccepted(context, outcomes));
+    const outcomes = await acceptAsRequests(context, named, requests => acceptMessages(context, requests));
+    isFinal = !outcomes.some(isTransient);
+    return resultOf(input, withOwnErrors(context, outcomes));
   };
   return onceAfter<MessageBatch, MessageBatch>(context, keyed, accept, {
     run: async (_trx, batch) => {
@@ -95,22 +95,22 @@ async function sendEach(context: Context, input: SendMessagesInput, keyed: Keyed
       return batch;
     },
     store,
-    again: stored => repeated(context, stored as Stored),
+    rebuild: stored => repeated(context, stored as Stored),
   });
 }
 
-/** Whether a message was kept out by something that its sender cannot mend: it may be accepted later. */
-const isPassing = (outcome: AcceptOutcome): boolean =>
+/** Whether a message was refused for a reason that its sender cannot remove; a repetition may be accepted. */
+const isTransient = (outcome: AcceptOutcome): boolean =>
   'error' in outcome && outcome.error !== undefined && userErrorsOf(outcome.error) === undefined;
 
 /**
- * The outcomes, with an error of the message in place of one that would fail the whole request, if others were accepted: a client that
- * knows of none would send those twice.
+ * Replaces errors that would fail the whole request by a CONFLICT of their message, if other messages were accepted: a client that gets
+ * no outcomes would send those twice.
  */
-function besideAccepted(context: Context, outcomes: readonly AcceptOutcome[]): readonly AcceptOutcome[] {
+function withOwnErrors(context: Context, outcomes: readonly AcceptOutcome[]): readonly AcceptOutcome[] {
   if (!outcomes.some(outcome => 'message' in outcome)) return outcomes;
   return outcomes.map(outcome => {
-    if (!isPassing(outcome) || !('error' in outcome)) return outcome;
+    if (!isTransient(outcome) || !('error' in outcome)) return outcome;
     const { error } = outcome;
     if (error instanceof CodedError) return { error: conflict(error.message) };
     if (!isUnavailable(error)) context.log.error({ err: error, requestId: context.requestId }, 'a message failed');
@@ -123,7 +123,7 @@ async function sendAll(context: Context, input: SendMessagesInput, keyed: Keyed)
   try {
     const batch = await once<MessageBatch>(context, keyed, {
       run: async trx => {
-        const outcomes = await throughRequests(context, input.messages, async requests => {
+        const outcomes = await acceptAsRequests(context, input.messages, async requests => {
           const accepted = await acceptAllOrNone(context, trx, requests);
           announce = accepted.announce;
           return accepted.outcomes;
@@ -133,7 +133,7 @@ async function sendAll(context: Context, input: SendMessagesInput, keyed: Keyed)
         return result;
       },
       store,
-      again: stored => repeated(context, stored as Stored),
+      rebuild: stored => repeated(context, stored as Stored),
     });
     announce();
     return batch;
@@ -144,8 +144,11 @@ async function sendAll(context: Context, input: SendMessagesInput, keyed: Keyed)
   }
 }
 
-/** Makes requests of messages, and has those accepted that could be made. @returns an outcome for each message */
-async function throughRequests(
+/**
+ * Makes a request of each message, and passes those without a fault to `accept`.
+ * @returns an outcome for each message, with all faults of a refused one
+ */
+async function acceptAsRequests(
   context: Context,
   messages: readonly SendMessageInput[],
   accept: (requests: readonly SendRequest[]) => Promise<readonly AcceptOutcome[]>,
@@ -172,16 +175,16 @@ async function throughRequests(
   );
 }
 
-/** Outcome in a dry run. */
+/** Outcome of a message that was neither accepted nor refused: in a dry run, or because another one was refused. */
 const NOTHING_WRITTEN: AcceptOutcome = { error: undefined };
 
 /** Dry run of the batch, without limits of the plan. */
 const dryRun = (context: Context, messages: readonly SendMessageInput[]): Promise<AcceptOutcome[]> =>
-  throughRequests(context, messages, async requests => {
+  acceptAsRequests(context, messages, async requests => {
     const outcomes: AcceptOutcome[] = [];
     const pending = prepareAll(context, requests, outcomes);
     await decideAll(context, context.db.read, pending, outcomes);
-    return requests.map((_, index) => outcomes[index] ?? { error: undefined });
+    return requests.map((_, index) => outcomes[index] ?? NOTHING_WRITTEN);
   });
 
 /** The outcomes as results: `error: undefined` stands for what was not written, and has no fault of its own. */

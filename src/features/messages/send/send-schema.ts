@@ -103,7 +103,7 @@ mutation('sendMessage', {
   resolve: (input, context) => withFailed(sendMessage(context, input)),
 });
 
-/** The payload of a send. A message that failed while its sender waited stands beside its error. */
+/** The payload of a send. If the message failed while its sender waited, it has the message and the error. */
 export async function withFailed(sending: Promise<MessageRow>): Promise<Result<{ message: MessageRow }>> {
   try {
     return { message: await sending };

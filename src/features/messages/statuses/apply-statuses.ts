@@ -1,7 +1,7 @@
 import type { NewEvent } from '../../../core/events.ts';
 import type { Db } from '../../../database/database.ts';
 import { appendForTenants } from '../../../events/append.ts';
-import type { SeenRecipient, Sender } from '../../contacts/resolve-contacts.ts';
+import type { SeenRecipient } from '../../contacts/resolve-contacts.ts';
 import { failCodes } from '../../otp/fail-codes.ts';
 import { type MessageRef, type Settled, settle } from '../dispatch/outbox.sql.ts';
 import { keepReactions } from '../inbound/reactions.ts';
@@ -14,7 +14,7 @@ import { foldStatuses, type StatusStep, type StatusUpdate } from './status.ts';
 /** A status of a message, identified by our id if the network returned it, otherwise by the network's. */
 export type AddressedStatus = StatusUpdate & {
   readonly messageId?: string | undefined;
-  /** Set if a webhook told it: the channel whose secret signed that. It says nothing about messages of other channels. */
+  /** The channel whose secret signed the webhook, if the status came with one. The status applies to messages of that channel only. */
   readonly channelId?: number;
 };
 
@@ -61,7 +61,7 @@ export interface AppliedToMessages {
  * A reaction of the business appears on its message once the network accepted it, and is removed if it fails later.
  *
  * Lock order: contacts of reactions, message_states by tenant and message id, then outbox, then otps.
- * @param locked whether to wait for messages that another transaction has locked, or to skip them; only the former for reactions
+ * @param locked whether to wait for messages that another transaction has locked, or to skip them; updates of reactions require `wait`
  */
 export async function applyToMessages(
   trx: Db,
@@ -90,8 +90,8 @@ export async function applyToMessages(
     const statuses = (byMessage.get(keyOf(ref)) ?? []).filter(
       ({ channelId }) => channelId === undefined || channelId === row.channel_id,
     );
-    const sender = recipient && newIdentityIn(recipient, statuses);
-    if (sender) newIdentities.push({ tenantId, sender: { ...sender, contactId: row.contact_id } });
+    const sender = recipient && newIdentityIn(row, recipient, statuses);
+    if (sender) newIdentities.push({ tenantId, sender });
     const { message, steps } = foldStatuses(row, statuses, nowIso);
     if (message === row) continue;
     changed.push({ tenantId, row: message, userId: statuses.find(({ person }) => person?.userId)?.person?.userId });
@@ -115,11 +115,22 @@ export async function applyToMessages(
 }
 
 /** The first status with a new identity of the recipient. Failed messages are ignored: they may not have reached the person. */
-function newIdentityIn(known: RecipientIdentities, statuses: readonly StatusUpdate[]): Sender | undefined {
+function newIdentityIn(
+  row: MessageRow,
+  known: RecipientIdentities,
+  statuses: readonly StatusUpdate[],
+): SeenRecipient | undefined {
   const status = statuses.find(
     one => one.person !== undefined && one.status !== 'failed' && hasNewIdentity(known, one.person),
   );
-  return status?.person && { channelId: known.channel_id, at: new Date(status.at), ...status.person };
+  return (
+    status?.person && {
+      contactId: row.contact_id,
+      channelId: row.channel_id,
+      at: new Date(status.at),
+      ...status.person,
+    }
+  );
 }
 
 const keyOf = ({ tenantId, messageId }: MessageRef): string => `${tenantId} ${messageId}`;

@@ -4,9 +4,7 @@ import { userIdsOf } from '../../contacts/recognition/evidence.ts';
 
 /** The stored identities of a message's recipient, read with the message's state. */
 export interface RecipientIdentities {
-  readonly channel_id: number;
   readonly phone: string | null;
-  readonly phone_key: string | null;
   /** Portfolio of the channel, in which user ids are unique. */
   readonly portfolio: string;
   /** Current numbers and user ids; `waId` is the number that was seen with a user id. */
@@ -23,7 +21,10 @@ export function hasNewIdentity(known: RecipientIdentities, person: NetworkPerson
   const { waId } = person;
   const identities = known.identities ?? [];
   const hasNumber = identities.some(([kind, , value]) => kind === 'wa_id' && value === waId);
-  const isPhone = waId !== undefined && known.phone_key === phoneKey(waId);
+  const isPhone =
+    waId !== undefined &&
+    known.phone !== null &&
+    (known.phone === `+${waId}` || phoneKey(known.phone) === phoneKey(waId));
   const ids = userIdsOf(known.portfolio, person).map(id =>
     identities.find(
       ([kind, portfolio, value]) => kind === 'user_id' && portfolio === id.portfolio && value === id.value,

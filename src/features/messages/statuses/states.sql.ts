@@ -31,29 +31,19 @@ export interface LockedMessage {
 }
 
 /**
- * What to do about messages that another transaction has locked. `contacts_first` waits as `wait` does, and locks the contacts of
- * reactions before: to store a reaction takes a lock on its contact, for which a merge would wait with the message locked.
+ * What to do about messages that another transaction has locked. `contacts_first` waits as `wait` does, but locks the contacts of
+ * reactions before the messages: storing a reaction locks its contact, and a merge locks contacts before messages.
  */
 type Locking = 'wait' | 'skip' | 'contacts_first';
 
-/** A part of a statement that locks the contacts of reactions, or nothing, and a condition that has it run first. */
-const reactors = (messages: readonly MessageRef[], locked: Locking) =>
-  locked === 'contacts_first'
-    ? {
-        // Each by its key, in order, whatever the planner believes of the tables.
-        part: sql`with reactors as materialized (
-      select c.id from (
-        select g.tenant_id, m.contact_id from unnest(${tenantsOf(messages)}::bigint[], ${idsOf(messages)}::uuid[]) g (tenant_id, message_id)
-        cross join lateral (select k.contact_id from messages k
-          where k.tenant_id = g.tenant_id and k.id = g.message_id and k.type = 'reaction' offset 0) m
-        order by 1, 2) r
-      cross join lateral (select k.id from contacts k where k.tenant_id = r.tenant_id and k.id = r.contact_id for key share) c)`,
-        isLocked: sql`where (select count(*) from reactors) >= 0`,
-      }
-    : { part: sql``, isLocked: sql`` };
-
-const tenantsOf = (messages: readonly MessageRef[]): number[] => messages.map(message => message.tenantId);
-const idsOf = (messages: readonly MessageRef[]): string[] => messages.map(message => message.messageId);
+/** The function of the database that locks the messages in this way. */
+function lock(messages: readonly MessageRef[], locked: Locking) {
+  const tenantIds = messages.map(({ tenantId }) => tenantId);
+  const ids = messages.map(({ messageId }) => messageId);
+  return locked === 'contacts_first'
+    ? sql`lock_outbound_after_contacts(${tenantIds}::bigint[], ${ids}::uuid[])`
+    : sql`lock_outbound(${tenantIds}::bigint[], ${ids}::uuid[], ${locked === 'wait'})`;
+}
 
 /** Locks the states of outbound messages. Lock order: by tenant and id, to avoid deadlocks. */
 export async function lockOutbound(
@@ -61,11 +51,9 @@ export async function lockOutbound(
   messages: readonly MessageRef[],
   locked: Locking = 'wait',
 ): Promise<LockedMessage[]> {
-  const { part, isLocked } = reactors(messages, locked);
   const { rows } = await sql<MessageRow & { readonly tenant_id: number }>`
     /* cross-tenant: a process drains lanes of all tenants, each message named with its own */
-    ${part} select l.* from lock_outbound(${tenantsOf(messages)}::bigint[], ${idsOf(messages)}::uuid[], ${locked !== 'skip'}) l
-    ${isLocked}`.execute(trx);
+    select l.* from ${lock(messages, locked)} l`.execute(trx);
   return rows.map(({ tenant_id: tenantId, ...row }) => ({ tenantId, row }));
 }
 
@@ -75,21 +63,21 @@ export async function lockWithRecipients(
   messages: readonly MessageRef[],
   locked: Locking = 'wait',
 ): Promise<LockedMessage[]> {
-  const { part, isLocked } = reactors(messages, locked);
   const { rows } = await sql<
-    MessageRow & { readonly tenant_id: number; readonly recipient: RecipientIdentities | null }
+    MessageRow & { readonly tenant_id: number; readonly recipient: Omit<RecipientIdentities, 'phone'> | null }
   >`
     /* cross-tenant: a process drains lanes of all tenants, each message named with its own */
-    ${part} select l.*, (
-      select json_build_object('channel_id', ch.id, 'phone', c.phone, 'phone_key', c.phone_key,
-        'portfolio', coalesce(ch.portfolio_id, 'waba:' || ch.waba_id),
+    select l.*, (
+      select json_build_object('portfolio', coalesce(ch.portfolio_id, 'waba:' || ch.waba_id),
         'identities', (select json_agg(json_build_array(i.kind, i.portfolio, i.value, i.wa_id)) from contact_identities i
-          where i.tenant_id = l.tenant_id and i.contact_id = c.id and i.kind in ('wa_id', 'user_id') and i.ended_at is null))
-      from contacts c, channels ch
-      where c.tenant_id = l.tenant_id and c.id = l.contact_id and ch.tenant_id = l.tenant_id and ch.id = l.channel_id) as recipient
-    from lock_outbound(${tenantsOf(messages)}::bigint[], ${idsOf(messages)}::uuid[], ${locked !== 'skip'}) l
-    ${isLocked}`.execute(trx);
-  return rows.map(({ tenant_id: tenantId, recipient, ...row }) => ({ tenantId, row, recipient }));
+          where i.tenant_id = l.tenant_id and i.contact_id = l.contact_id and i.kind in ('wa_id', 'user_id') and i.ended_at is null))
+      from channels ch where ch.tenant_id = l.tenant_id and ch.id = l.channel_id and l.contact is not null) as recipient
+    from ${lock(messages, locked)} l`.execute(trx);
+  return rows.map(({ tenant_id: tenantId, recipient, ...row }) => ({
+    tenantId,
+    row,
+    recipient: recipient && { ...recipient, phone: row.contact?.phone ?? null },
+  }));
 }
 
 /** Writes states that were locked by `lockOutbound`. */

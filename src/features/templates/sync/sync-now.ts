@@ -28,7 +28,7 @@ export const syncNow = (
     context,
     { operation: 'syncTemplates', key: idempotencyKey, input: { channelId } },
     () => syncAll(context, channelId),
-    { run: async (_trx, counts) => counts, store: counts => counts, again: async stored => stored as SyncCounts },
+    { run: async (_trx, counts) => counts, store: counts => counts, rebuild: async stored => stored as SyncCounts },
   );
 
 async function syncAll(context: Context, channelId: number | undefined): Promise<SyncCounts> {

@@ -80,7 +80,7 @@ async function readAll(
   const { db, network, signals } = resources;
   const credentials = await credentialsOf(resources, tenantId, channelId);
   if (!credentials) throw notFound('Channel');
-  /** Not after the network was asked for the page: it is asked once the page before is written. */
+  /** A time at or before the request of the current page: the network is asked for it after the page before was written. */
   let askedAt = run.startedAt;
   /** Runs a transaction in which this run owns the account. */
   const write = <T>(work: (trx: Db) => Promise<T>): Promise<T> =>

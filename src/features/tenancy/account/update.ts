@@ -20,7 +20,7 @@ export async function updateAccount(
     {
       run: trx => changeSettings(trx, tenantId, input, authorOf(context)),
       store: () => ({}),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );
   // Processes keep settings with the tokens that they have verified.

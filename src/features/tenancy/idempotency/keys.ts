@@ -17,7 +17,7 @@ export async function isUsedKey({ db }: Resources, principal: Principal | undefi
   return (await findKey(db.write, principal.tenant.id, stored)) !== undefined;
 }
 
-/** Replaces what a repetition of the request is answered from, once work after its transaction has ended. */
+/** Replaces the stored result of a request, for work that ends after its transaction: repetitions are answered from the new one. */
 export async function replaceResult(context: Context, keyed: Keyed, result: unknown): Promise<void> {
   const key = keyOf(keyed);
   if (key !== undefined) await settleKey(context.db.write, tenantOf(context), key, result, null);
@@ -27,6 +27,7 @@ export async function replaceResult(context: Context, keyed: Keyed, result: unkn
 export const forgetExpiredKey = (context: Context, key: string): Promise<void> =>
   deleteExpiredKey(context.db.write, tenantOf(context), key);
 
+/** Keys deleted by one statement. */
 const BATCH = 1_000;
 
 /** Deletes all keys that are older than 24 hours, in small transactions that hold locks for a short time. */
@@ -34,7 +35,7 @@ export async function deleteOldKeys({ db }: Resources): Promise<void> {
   while ((await deleteExpiredKeys(db.write, BATCH)) === BATCH);
 }
 
-/** No request has this operation or this fingerprint. */
+/** Operation and fingerprint of a key that `fenceKey` claims: no request has them. */
 const ABANDONED = 'abandoned';
 const NO_FINGERPRINT = Buffer.alloc(32);
 

@@ -22,14 +22,14 @@ export interface Keyed {
 export type WithKey<Input = unknown> = Input & { readonly idempotencyKey?: string | null | undefined };
 
 export interface Effect<Result> {
-  /** Does the work, in one transaction; anew where PostgreSQL aborts that to resolve a deadlock. */
+  /** Does the work in one transaction. Must be repeatable: it runs again if PostgreSQL aborts the transaction to resolve a deadlock. */
   run(trx: Db): Promise<Result>;
   /** Data from which the result is rebuilt: ids, or a small result itself. */
   store(result: Result): unknown;
   /** The contact, if any, whose erasure makes the key answer NOT_FOUND. */
   contactId?(result: Result): number | null;
   /** Rebuilds the result from what was stored `ageSeconds` ago by the database's clock. */
-  again(stored: unknown, ageSeconds: number): Promise<Result>;
+  rebuild(stored: unknown, ageSeconds: number): Promise<Result>;
 }
 
 /** Keyed with a server secret: a plain hash would reveal an input whose only unknown part is a short code. */
@@ -68,7 +68,7 @@ export async function once<Result>(context: Context, keyed: Keyed, effect: Effec
   }
   const row = await findKey(context.db.write, tenantId, key);
   if (!row) throw conflict('The first request with this idempotency key has just expired. Try again.');
-  return effect.again(await replayOf(context, key, row, keyed), row.age);
+  return effect.rebuild(await replayOf(context, key, row, keyed), row.age);
 }
 
 /**
@@ -85,17 +85,17 @@ export async function onceAfter<Called, Result>(
   const key = keyOf(keyed);
   const first = (): Promise<KeyRow | undefined> | undefined =>
     key === undefined ? undefined : findKey(context.db.write, tenantOf(context), key);
-  const again = async (row: KeyRow): Promise<Result> =>
-    effect.again(await replayOf(context, key ?? '', row, keyed), row.age);
+  const repeated = async (row: KeyRow): Promise<Result> =>
+    effect.rebuild(await replayOf(context, key ?? '', row, keyed), row.age);
   const known = await first();
-  if (known) return again(known);
+  if (known) return repeated(known);
   let called: Called;
   try {
     called = await call();
   } catch (error) {
     const meanwhile = await first();
     if (!meanwhile) throw error;
-    return again(meanwhile);
+    return repeated(meanwhile);
   }
   return once(context, keyed, { ...effect, run: trx => effect.run(trx, called) });
 }

@@ -70,7 +70,7 @@ export function createSession(
         return { id: row.id, staffMember, expiresAt: row.expires_at, token };
       },
       store: ({ id }) => ({ id }),
-      again: async stored => {
+      rebuild: async stored => {
         const row = await findSession(context.db.write, tenant.id, (stored as { id: number }).id);
         if (!row) throw notFound('StaffSession');
         return { id: row.id, staffMember: known, expiresAt: row.expires_at, token: null };

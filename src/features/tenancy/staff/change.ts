@@ -24,7 +24,7 @@ export function createStaff(context: Context, input: NewStaff, key: Key): Promis
     {
       run: trx => addStaff(trx, tenantId, input, authorOf(context)),
       store: ({ id }) => ({ id }),
-      again: stored => requireStaff(context.db.write, tenantId, (stored as { id: number }).id),
+      rebuild: stored => requireStaff(context.db.write, tenantId, (stored as { id: number }).id),
     },
   );
 }
@@ -53,7 +53,7 @@ export async function changeStaff(context: Context, id: number, input: StaffChan
         return after;
       },
       store: () => ({ id }),
-      again: () => requireStaff(context.db.write, tenantId, id),
+      rebuild: () => requireStaff(context.db.write, tenantId, id),
     },
   );
   context.tokens.revoked(tenantId);
@@ -80,7 +80,7 @@ export async function deleteStaffMember(context: Context, id: number, key: Key):
         await writeRemoved(trx, tenantId, member, authorOf(context));
       },
       store: () => ({}),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );
   context.tokens.revoked(tenantId);

@@ -20,8 +20,8 @@ export interface NewTenant {
  */
 export async function createTenant(trx: Db, tenant: NewTenant): Promise<TenantRow> {
   const errors = new FieldErrorList();
-  if (!SLUG.test(tenant.slug))
-    errors.add('slug', 'Has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.');
+  const slugFault = tenantSlugFault(tenant.slug);
+  if (slugFault !== undefined) errors.add('slug', slugFault);
   // The slug is the default of the name.
   if (tenant.name !== tenant.slug) checkTenantName(tenant.name, errors);
   await errors.collect(() => requirePlan(trx, tenant.plan));
@@ -46,8 +46,15 @@ export async function requirePlan(db: Db, plan: string): Promise<void> {
     throw invalid({ plan: [`There is no plan ${plan}. There are ${plans.join(', ')}.`] }, 'REFERENCE_NOT_FOUND');
 }
 
+export const tenantSlugFault = (slug: string): string | undefined =>
+  SLUG.test(slug) ? undefined : 'Has 1 to 63 lower-case letters, digits and hyphens, and does not begin with a hyphen.';
+
+export function tenantNameFault(name: string): string | undefined {
+  if (name.trim() === '' || isLonger(name, MAX_TENANT_NAME)) return `Must have 1 to ${MAX_TENANT_NAME} characters.`;
+  return isStorable(name) ? undefined : UNSTORABLE;
+}
+
 export function checkTenantName(name: string, errors: FieldErrorList): void {
-  if (name.trim() === '' || isLonger(name, MAX_TENANT_NAME))
-    errors.add('name', `Must have 1 to ${MAX_TENANT_NAME} characters.`);
-  else if (!isStorable(name)) errors.add('name', UNSTORABLE);
+  const fault = tenantNameFault(name);
+  if (fault !== undefined) errors.add('name', fault);
 }

@@ -20,10 +20,14 @@ const DEFAULTS: Omit<PlanRow, 'id' | 'name'> = {
 
 const NAME = /^[a-z0-9][a-z0-9_-]{0,62}$/;
 
+/** @returns why a new plan cannot have this name; undefined if it can */
+export const planNameFault = (name: string): string | undefined =>
+  NAME.test(name) ? undefined : 'A plan name has 1 to 63 lower-case letters, digits, hyphens and underscores.';
+
 /** Creates a plan, in the caller's transaction. @throws UserError for an invalid or taken name */
 export async function createPlan(trx: Db, name: string, given: PlanChange): Promise<PlanRow> {
-  if (!NAME.test(name))
-    throw new UserError('A plan name has 1 to 63 lower-case letters, digits, hyphens and underscores.');
+  const fault = planNameFault(name);
+  if (fault !== undefined) throw new UserError(fault);
   const limits = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
   const plan = await insertPlan(trx, { name, ...DEFAULTS, ...limits });
   if (!plan) throw new UserError(`There is a plan ${name} already. Change it with \`parley plan edit ${name}\`.`);

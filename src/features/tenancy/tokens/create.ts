@@ -100,7 +100,7 @@ export function issueToken(
     {
       run: trx => createToken(trx, tenant.id, request, grant, context.clock.now(), authorOf(context)),
       store: ({ accessToken }) => ({ id: accessToken.id }),
-      again: async stored => {
+      rebuild: async stored => {
         const [accessToken] = await getTokens(context.db.write, tenant.id, [(stored as { id: number }).id]);
         if (!accessToken) throw notFound('AccessToken');
         return { accessToken, token: null };

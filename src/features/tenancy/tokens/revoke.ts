@@ -38,7 +38,7 @@ export async function revokeAccessToken(
     {
       run: async trx => found(await revokeToken(trx, tenantId, id, authorOf(context))),
       store: () => ({ id }),
-      again: async () => found((await getTokens(context.db.write, tenantId, [id]))[0]),
+      rebuild: async () => found((await getTokens(context.db.write, tenantId, [id]))[0]),
     },
   );
   context.tokens.revoked(tenantId);

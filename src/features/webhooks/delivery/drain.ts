@@ -7,7 +7,7 @@ import { DISABLED } from '../endpoints/target.ts';
 import type { EndpointRef, HealthChange } from '../endpoints/targets.sql.ts';
 import { AttemptWriter } from '../log/attempt-writer.ts';
 import { type Attempted, attemptDelivery } from './attempt.ts';
-import { ENDPOINTS, endpointKey } from './lane.ts';
+import { ENDPOINT_TOPIC, endpointKey } from './lane.ts';
 import {
   type DueDelivery,
   endDeliveries,
@@ -37,14 +37,14 @@ const END_BATCH = 1_000;
 
 /** Delivers the queue of a shard: endpoints concurrently, the deliveries of one endpoint in order, one attempt at a time. */
 export function deliver(resources: Resources): Drain {
-  // Of all shards: a cache of this size allocates 0.4 MB before it holds anything.
+  // Shared by all shards, because an empty cache of this size allocates 0.4 MB.
   const endpoints = {
     slow: new LRUCache<string, true>({ max: 10_000 }),
     backingOff: new LRUCache<string, true>({ max: 10_000, ttl: BACK_OFF_MS }),
   };
   return async lane => {
     const run = new ShardRun(resources, lane, endpoints);
-    const forget = resources.signals.on(ENDPOINTS, topic => run.refresh(topic.slice(ENDPOINTS.length + 1)));
+    const forget = resources.signals.on(ENDPOINT_TOPIC, topic => run.refresh(topic.slice(ENDPOINT_TOPIC.length + 1)));
     try {
       await run.loop();
     } finally {
@@ -69,7 +69,8 @@ class ShardRun {
   readonly #work = new Set<Promise<void>>();
   /** The endpoint after which the next scan begins. */
   #scanAfter = BEFORE_ALL;
-  #slowOnes = 0;
+  /** Number of running endpoints that were slow at the last attempt. */
+  #slowCount = 0;
   #changed = Promise.withResolvers<void>();
 
   constructor(
@@ -136,7 +137,7 @@ class ShardRun {
       if (this.#queues.has(key) || this.#backingOff.has(key)) continue;
       const dueMs = row.due_in_ms;
       if (dueMs > 0 && row.is_live) nextMs = Math.min(nextMs ?? dueMs, dueMs);
-      else if (this.#queues.size >= MAX_ENDPOINTS || (this.#slow.has(key) && this.#slowOnes >= MAX_SLOW)) {
+      else if (this.#queues.size >= MAX_ENDPOINTS || (this.#slow.has(key) && this.#slowCount >= MAX_SLOW)) {
         // The next scan continues after the last endpoint that got a place, so that all get their turn.
         this.#scanAfter = lastStarted;
         if (this.#queues.size >= MAX_ENDPOINTS) break;
@@ -152,7 +153,7 @@ class ShardRun {
     const isSlow = this.#slow.has(key);
     const queue = new EndpointQueue(row.tenant_id, row.endpoint_id, one => this.#refiller.fetch(one));
     this.#queues.set(key, queue);
-    if (isSlow) this.#slowOnes += 1;
+    if (isSlow) this.#slowCount += 1;
     const work = this.#run(queue)
       .catch(error => {
         this.#backingOff.set(key, true);
@@ -163,7 +164,7 @@ class ShardRun {
       })
       .finally(() => {
         this.#queues.delete(key);
-        if (isSlow) this.#slowOnes -= 1;
+        if (isSlow) this.#slowCount -= 1;
         this.#work.delete(work);
         this.#changed.resolve();
       });
@@ -181,16 +182,17 @@ class ShardRun {
       if (!recorded) break;
       ({ written } = recorded);
       // If places are scarce, a slow endpoint gives its place up after each delivery.
-      if (this.#slow.has(queue.key) && (this.#queues.size >= MAX_ENDPOINTS || this.#slowOnes >= MAX_SLOW)) break;
+      if (this.#slow.has(queue.key) && (this.#queues.size >= MAX_ENDPOINTS || this.#slowCount >= MAX_SLOW)) break;
       if (!queue.isRoundOver) continue;
-      await this.#written(written);
+      await this.#writeSoon(written);
       await queue.restart();
     }
-    await this.#written(written);
+    await this.#writeSoon(written);
     if (queue.stopped !== undefined) await this.#end(queue, queue.stopped);
   }
 
-  #written(written: Promise<void>): Promise<void> {
+  /** Has pending attempts written at once, and waits for that of `written`. */
+  #writeSoon(written: Promise<void>): Promise<void> {
     this.#attempts.hurry();
     return written;
   }
@@ -218,7 +220,7 @@ class ShardRun {
     return { written };
   }
 
-  /** Ends the queued deliveries of an endpoint that is not delivered to any more, until it is again. */
+  /** Ends the queued deliveries of an endpoint that was disabled or deleted, or whose tenant is suspended. */
   async #end(queue: EndpointQueue, reason: string): Promise<void> {
     const { db } = this.#resources;
     for (;;) {

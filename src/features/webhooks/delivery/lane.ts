@@ -5,7 +5,7 @@ import type { Signals } from '../../../platform/signals.ts';
 export const WEBHOOKS = 'webhooks';
 
 /** Topic prefix of the signal that an endpoint was changed. */
-export const ENDPOINTS = 'webhook-endpoints';
+export const ENDPOINT_TOPIC = 'webhook-endpoints';
 
 /**
  * Number of lanes that endpoints are distributed over. With one lane per endpoint, slow endpoints would occupy the places of the
@@ -18,7 +18,7 @@ export const shardOf = (endpointId: number): number => endpointId % SHARDS;
 export const endpointKey = (tenantId: number, endpointId: number): string => `${tenantId}:${endpointId}`;
 
 export const endpointTopic = (tenantId: number, endpointId: number): string =>
-  `${ENDPOINTS}:${endpointKey(tenantId, endpointId)}`;
+  `${ENDPOINT_TOPIC}:${endpointKey(tenantId, endpointId)}`;
 
 /** Signals to all processes that an endpoint was changed, and wakes its shard: queued deliveries may have to be ended. */
 export function signalChange(

@@ -255,7 +255,7 @@ const failedWith = (error: string) => ({
 
 /**
  * Ends queued deliveries of an endpoint without an attempt, while it is disabled or deleted or its tenant suspended. The condition is
- * part of the statement: what is queued after an enabling is not in the same snapshot as the disabled endpoint. Skips locked rows, as
+ * part of the statement: no snapshot has both the disabled endpoint and a delivery that was queued after it was enabled. Skips locked rows, as
  * the worker and the request that enables the endpoint may end its queue at the same time.
  *
  * @param limit without one: all

@@ -65,7 +65,7 @@ export class Refiller {
       const wanting = new Set(wanted.map(one => endpointKey(one.tenantId, one.endpointId)));
       for (const [queue] of queues) {
         try {
-          queue.fill(byKey.get(queue.key), beganAt, target => openTarget(secrets, target));
+          queue.setTarget(byKey.get(queue.key), beganAt, target => openTarget(secrets, target));
         } catch (error) {
           queue.fail(new Error('The secrets of the endpoint cannot be opened.', { cause: error }));
         }

@@ -43,7 +43,7 @@ export async function changeEndpoint(
   const endpoint = await once<EndpointRow>(context, keyed, {
     run: trx => update(context, trx, tenantId, id, fields, position),
     store: () => ({ id }),
-    again: async () => {
+    rebuild: async () => {
       const [present] = await getEndpoints(context.db.write, tenantId, [id]);
       if (!present) throw notFound('WebhookEndpoint');
       return present;
@@ -128,7 +128,7 @@ export async function rotateSecret(
       return { webhookEndpoint: endpoint, secret };
     },
     store: () => ({ id }),
-    again: async () => {
+    rebuild: async () => {
       const [endpoint] = await getEndpoints(context.db.write, tenantId, [id]);
       if (!endpoint) throw notFound('WebhookEndpoint');
       return { webhookEndpoint: endpoint, secret: null };
@@ -153,7 +153,7 @@ export async function removeEndpoint(
         if (!(await deleteEndpoint(trx, tenantId, id))) throw notFound('WebhookEndpoint');
       },
       store: () => ({ id }),
-      again: async () => undefined,
+      rebuild: async () => undefined,
     },
   );
   signalChange(context, tenantId, id);

@@ -67,7 +67,7 @@ export async function createEndpoint(
   return once<CreatedEndpoint>(context, keyed, {
     run: trx => findOrInsert(context, trx, tenant.id, fields, position),
     store: ({ webhookEndpoint, isNew }) => ({ id: webhookEndpoint.id, created: isNew }),
-    again: async stored => {
+    rebuild: async stored => {
       const { id, created } = stored as { id: number; created: boolean };
       const [endpoint] = await getEndpoints(context.db.write, tenant.id, [id]);
       if (!endpoint) throw notFound('WebhookEndpoint');

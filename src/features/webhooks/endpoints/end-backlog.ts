@@ -7,11 +7,11 @@ import { DISABLED } from './target.ts';
 const BATCH = 1_000;
 
 /**
- * Ends what is queued since before an endpoint was disabled; nothing of an endpoint that is enabled. The worker does so as well, but
- * may not have finished, or not begun, and after the enabling these deliveries could not be told from those of later events.
+ * Ends the queued deliveries of a disabled endpoint; does nothing for an enabled one. The worker does so as well, but may not have
+ * finished, and once the endpoint is enabled these deliveries could not be told from those of later events.
  *
- * Call it before the transaction that enables the endpoint, in batches: one of 16 seconds, for 200,000 deliveries, would hold back
- * the readers of the log.
+ * Call it before the transaction that enables the endpoint. It works in batches, because one transaction for 200,000 deliveries takes 16
+ * seconds, for which it would hold back the readers of the log.
  */
 export async function endBacklog({ write }: Database, tenantId: number, id: number): Promise<void> {
   for (let ended = BATCH; ended === BATCH; )

@@ -20,10 +20,14 @@ export class EndpointQueue {
   readonly #rows: DueDelivery[] = [];
   #open: OpenTarget | undefined;
   #stopped: string | undefined;
+  /** Whether the receiver ended the deliveries (`stop`): a target that is read later does not restart them. */
   #isOver = false;
   #failure: Error | undefined;
+  /** Position of the last delivery that `next` returned. */
   #taken: Wanted['after'];
+  /** Deliveries returned since the queue last started at its head. */
   #count = 0;
+  /** Whether the last fetch found no more due deliveries. */
   #isExhausted = false;
   /** Whether deliveries were queued since the last fetch began: it may have read before them. */
   #isWoken = false;
@@ -35,7 +39,7 @@ export class EndpointQueue {
   #healthWrittenAt = 0;
   #lastHealth: Promise<void> | undefined;
 
-  /** @param fetch called one at a time; reads after the call, and calls `fill` and `add`, or `fail`, before it resolves */
+  /** @param fetch called one at a time; reads after the call, and calls `setTarget` and `add`, or `fail`, before it resolves */
   constructor(tenantId: number, endpointId: number, fetch: (queue: EndpointQueue) => Promise<void>) {
     this.key = endpointKey(tenantId, endpointId);
     this.tenantId = tenantId;
@@ -79,7 +83,7 @@ export class EndpointQueue {
     if (performance.now() - this.#readAt > STALE_MS) this.#isChanged = true;
     if (!this.#isChanged && this.#rows.length === 0) await this.#fetching;
     // The fetch in flight may have read the endpoint before the change: fetch again.
-    if (this.#isChanged || (this.#rows.length === 0 && !this.#isExhausted)) await this.#more();
+    if (this.#isChanged || (this.#rows.length === 0 && !this.#isExhausted)) await this.#fetchMore();
     if (this.#failure) throw this.#failure;
     if (this.#stopped !== undefined) return undefined;
     const next = this.#rows.shift();
@@ -87,12 +91,12 @@ export class EndpointQueue {
       this.#taken = { at: next.next_attempt_at, id: next.id };
       this.#count += 1;
     }
-    if (this.#rows.length <= PREFETCH && !this.#isExhausted && !this.#fetching) void this.#more();
+    if (this.#rows.length <= PREFETCH && !this.#isExhausted && !this.#fetching) void this.#fetchMore();
     return next;
   }
 
   /** Sets the current endpoint. @param beganAt `performance.now()` before it was read */
-  fill(target: Target | undefined, beganAt: number, open: (target: Target) => OpenTarget): void {
+  setTarget(target: Target | undefined, beganAt: number, open: (target: Target) => OpenTarget): void {
     if (this.#isOver) return;
     this.#readAt = performance.now();
     this.#stopped = disabledReasonOf(target);
@@ -107,7 +111,7 @@ export class EndpointQueue {
     this.#isExhausted = !hasMore && !this.#isWoken;
   }
 
-  /** Records a change of the endpoint's health, which counts more than what is read until it is written. */
+  /** Records a change of the endpoint's health. Until it is written, it takes precedence over what fetches read. */
   noteHealth(isFailing: boolean, written: Promise<void>): void {
     this.#failingForMs = isFailing ? 0 : null;
     this.#healthWrittenAt = Number.POSITIVE_INFINITY;
@@ -149,7 +153,7 @@ export class EndpointQueue {
     this.#isOver = true;
   }
 
-  #more(): Promise<void> {
+  #fetchMore(): Promise<void> {
     this.#isChanged = false;
     this.#isWoken = false;
     const fetching = this.#fetch(this).finally(() => {

@@ -3,7 +3,7 @@ import { append } from '../../../events/append.ts';
 import { BatchedWriter, type Pending } from '../../../lanes/batched-writer.ts';
 import type { Resources } from '../../../schema/context.ts';
 import type { Attempted } from '../delivery/attempt.ts';
-import { endpointTopic } from '../delivery/lane.ts';
+import { endpointKey, endpointTopic } from '../delivery/lane.ts';
 import { endDeliveries, type Recorded, recordAttempts, withIndexScans } from '../delivery/queue.sql.ts';
 import { eventWebhook } from '../endpoints/endpoint.ts';
 import { changeHealth, type HealthChange } from '../endpoints/targets.sql.ts';
@@ -11,23 +11,25 @@ import { changeHealth, type HealthChange } from '../endpoints/targets.sql.ts';
 /** Attempts are written in batches after this time; sooner if there are many or a caller waits. */
 const FLUSH_MS = 100;
 const HURRY = { flushMs: 5, items: 250 };
+/** Attempts of one transaction. */
 const BATCH = 500;
 /** Attempts to write a batch. After the last one it is dropped, and its deliveries are repeated. */
 const MAX_WRITES = 6;
 /** Maximum number of unwritten attempts: if the process dies, these deliveries are repeated. */
 const MAX_WAITING = 1_000;
 
-interface HealthyAttempt {
+/** An attempt, with the change of its endpoint's health that it causes, if any. */
+interface AttemptWithHealth {
   readonly attempted: TenantAttempt;
   readonly health: HealthChange | undefined;
 }
 
-type Entry = Pending<HealthyAttempt, void>;
+type Entry = Pending<AttemptWithHealth, void>;
 
 /** Writes delivery attempts, several times a second, while further attempts are made. */
 export class AttemptWriter {
   readonly #resources: Resources;
-  readonly #writer = new BatchedWriter<HealthyAttempt, void>(entries => this.#write(entries), {
+  readonly #writer = new BatchedWriter<AttemptWithHealth, void>(entries => this.#write(entries), {
     flushMs: FLUSH_MS,
     backoffFactor: 3,
     maxSize: BATCH,
@@ -105,7 +107,7 @@ function lastOfEach(entries: readonly Entry[]): HealthChange[] {
   const changes = new Map<string, HealthChange>();
   for (const { health } of entries.map(({ item }) => item)) {
     if (!health) continue;
-    const key = `${health.tenantId}:${health.endpointId}`;
+    const key = endpointKey(health.tenantId, health.endpointId);
     if (!changes.get(key)?.disable) changes.set(key, health);
   }
   return [...changes.values()];

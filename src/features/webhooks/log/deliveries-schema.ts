@@ -50,7 +50,7 @@ export const WebhookDelivery = builder.objectRef<DeliveryRow>('WebhookDelivery')
 
 builder.node(WebhookDelivery, {
   name: 'WebhookDelivery',
-  description: 'Delivery of one event to one endpoint, with up to several attempts.',
+  description: 'Delivery of one event to one endpoint, with the attempts made.',
   id: { resolve: delivery => delivery.id },
   brandLoadedObjects: true,
   loadManyWithoutCache: nodesByUuid('webhooks:read', getDeliveries),

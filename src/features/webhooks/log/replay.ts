@@ -42,7 +42,7 @@ export async function replayDelivery(
         return queued;
       },
       store: () => ({ id }),
-      again: async () => {
+      rebuild: async () => {
         const [present] = await getDeliveries(context.db.write, tenantId, [id]);
         if (!present) throw notFound('WebhookDelivery');
         return present;
@@ -108,7 +108,7 @@ export async function replayDeliveries(
     {
       run: trx => ('ids' in request ? replayNamed(context, trx, request.ids) : replaySince(context, trx, request)),
       store: ({ webhookDeliveries, ...rest }) => ({ ...rest, ids: webhookDeliveries.map(({ id }) => id) }),
-      again: async stored => {
+      rebuild: async stored => {
         const { ids, ...rest } = stored as { ids: readonly string[]; count: number; hasMore: boolean };
         const byId = new Map((await getDeliveries(context.db.write, tenantId, ids)).map(row => [row.id, row]));
         return { ...rest, webhookDeliveries: ids.flatMap(id => byId.get(id) ?? []) };

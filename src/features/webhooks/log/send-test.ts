@@ -36,7 +36,7 @@ export async function sendTest(context: Context, id: number, key: string | null 
       },
       // Sent after the transaction, so that no locks are held during an external call.
       store: sample => ('sample' in sample ? { deliveryId: sample.sample.id } : {}),
-      again: (stored, age) => outcomeOf(context, storedKey ?? '', age, (stored as { deliveryId: string }).deliveryId),
+      rebuild: (stored, age) => outcomeOf(context, storedKey ?? '', age, (stored as { deliveryId: string }).deliveryId),
     });
     return 'sample' in prepared ? await attempt(context, prepared) : prepared;
   } finally {

@@ -40,7 +40,7 @@ function readChange(entryId: string | undefined, time: unknown, change: unknown)
   const fields = asObject(change);
   const field = asText(fields?.['field']);
   const raw = entryOf(entryId, time, change);
-  if (!fields || field === undefined) return { ...malformed(entryId, raw) };
+  if (!fields || field === undefined) return malformed(entryId, raw);
   const value = fields['value'];
   return { field, entryId, time, value, address: addressOf(entryId, asObject(value)), raw };
 }

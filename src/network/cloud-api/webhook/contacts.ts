@@ -29,8 +29,8 @@ export function contactLookup(list: unknown): ContactLookup {
 }
 
 /**
- * Finds the `contacts` to store with a part of a change: a single one, else those whom the part names. All of them with each of 1,000
- * parts would be a million.
+ * Finds the `contacts` to store with a part of a change: a single one, otherwise those whom the part names. 1,000 contacts with
+ * each of 1,000 parts would be a million.
  */
 export function contactsWith(list: unknown): (part: unknown) => { readonly contacts?: readonly unknown[] } {
   const contacts = asList(list);

@@ -16,8 +16,8 @@ const SPELLINGS: ReadonlyMap<string, string> = new Map([
   ['group_participant_remove', 'group_participants_remove'],
 ]);
 
-/** Requests of the business that fail as a whole. Others name in their lists and settings what succeeded. */
-const WHOLE: ReadonlySet<string> = new Set(['group_create', 'group_delete']);
+/** Requests of the business that succeed or fail as a whole. The others say in their lists and settings which parts succeeded. */
+const ALL_OR_NOTHING: ReadonlySet<string> = new Set(['group_create', 'group_delete']);
 
 /** `group_lifecycle_update`, `group_participants_update`, `group_participant_update`, `group_settings_update`, `group_status_update`. */
 export const isGroupField = (field: string): boolean => /^group_\w+_update$/.test(field);
@@ -37,7 +37,7 @@ function readGroup(group: JsonObject | undefined, reading: Reading): NetworkUpda
   const groupId = asId(group?.['group_id']) ?? asId(group?.['id']);
   const type = asText(group?.['type']);
   if (!group || groupId === undefined || type === undefined) return undefined;
-  if (WHOLE.has(type) && asList(group['errors']).length > 0) return undefined;
+  if (ALL_OR_NOTHING.has(type) && asList(group['errors']).length > 0) return undefined;
   return {
     kind: 'group',
     phoneNumberId: reading.phoneNumberId,

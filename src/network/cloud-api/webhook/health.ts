@@ -45,7 +45,7 @@ function healthOf(reading: Reading, patch: HealthPatch, event: string | undefine
   };
 }
 
-/** An empty patch: nothing stored changes, but the change is reported as an event. */
+/** Readers of patches by field. An empty patch changes nothing that is stored, but the change is reported as an event. */
 const PATCHES: Readonly<Record<string, (value: JsonObject) => HealthPatch | undefined>> = {
   account_update: accountPatch,
   account_alerts: value => (asObject(value['alert_info']) || asText(value['alert_type']) ? {} : undefined),

@@ -30,10 +30,13 @@ export function readMessages(reading: Reading): NetworkUpdate[] {
   ];
 }
 
-/** Keys of the value of a change that are part of its structure. */
-const FRAME: ReadonlySet<string> = new Set(['messaging_product', 'metadata']);
+/** Keys of the value of a change that say to which number it belongs, and not what changed. */
+export const FRAME: ReadonlySet<string> = new Set(['messaging_product', 'metadata']);
 
-/** Keeps what no reader reads of a change: other keys, their lists by element, and lists that are none. */
+/**
+ * Returns an unhandled update for each part of a change that no reader reads: the values of keys other than `lists`, element by element
+ * if they are lists, and values of `lists` that are not.
+ */
 export const unreadParts = (reading: Reading, lists: ReadonlySet<string>): NetworkUpdate[] =>
   Object.entries(reading.value)
     .filter(([key, value]) => !FRAME.has(key) && !(lists.has(key) && (Array.isArray(value) || value == null)))

@@ -53,7 +53,7 @@ export async function createUpload(context: Context, input: UploadInput): Promis
           waitsMs: WAITS_MS,
         }),
       store: ({ id }) => ({ id }),
-      again: async stored => {
+      rebuild: async stored => {
         const [media] = await getMedia(context.db.write, tenant.id, [(stored as { id: string }).id]);
         if (!media) throw notFound('Media');
         return media;

@@ -2,11 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { CodedError } from '../../../../../core/errors.ts';
 import type { MediaDownload } from '../../../../../network/network.ts';
-import { DAY, SECOND } from '../../../../../platform/clock.ts';
+import { SECOND } from '../../../../../platform/clock.ts';
 import { FileStoreError } from '../../../../../platform/files/file-store.ts';
 import { KeyedSemaphore, QueueOverload } from '../../../../../platform/keyed-semaphore.ts';
 import type { Resources } from '../../../../../schema/context.ts';
 import { dropKeys, reserveKey, takeKey } from '../keeping/contents.sql.ts';
+import { RESERVED_MS } from '../keeping/sweep.ts';
 import type { MediaReader, RemoteFile } from '../open.ts';
 import { openKept } from '../open-kept.ts';
 import { loadShrink, readPicture, type Shrink, type Width } from './shrink.ts';
@@ -14,8 +15,6 @@ import { deleteThumbnail, findThumbnail, insertThumbnail } from './thumbnails.sq
 
 /** Pictures that a process makes at once: each takes a core, and up to 100 MB. */
 const MAKING = { concurrency: 2, maxWaiting: 200, timeoutMs: 20 * SECOND };
-/** Time in which the bytes are written. */
-const RESERVED_MS = DAY;
 
 export interface Thumbnails {
   /**
