@@ -1,20 +1,23 @@
-import type { Cache, UpdateResolver } from '@urql/exchange-graphcache';
+import type { Cache, UpdateResolver, Variables } from '@urql/exchange-graphcache';
 import { listOf } from './list-pages.ts';
 
-/** Threads that are shown at once when they are opened again. */
+/** Threads that stay in the cache, so that they are shown at once when they are opened again. */
 const KEPT_THREADS = 20;
 /** Lists of one field, by filter and search. */
 const KEPT_LISTS = 10;
 
-/** Puts what was used last first. @returns what is kept, and what is not */
+/** Moves the latest key to the front. @returns the keys to keep, and those to drop */
 function withLatest(recent: readonly string[], latest: string, kept: number): [string[], ReadonlySet<string>] {
   const all = [latest, ...recent.filter(each => each !== latest)];
   return [all.slice(0, kept), new Set(all.slice(kept))];
 }
 
+const isLastPage = (its: Variables | null): boolean =>
+  Object.entries(its ?? {}).every(([name, value]) => name === 'last' || value == null);
+
 /**
- * Drops threads that were read long ago, and of all but the present one the older pages: the cache keeps what a query has read until
- * the page is closed.
+ * Drops the threads that were read least recently, and of all threads but the open one every page but the last: otherwise the cache keeps
+ * what a query has read until the page is closed.
  */
 export function createThreadLimit(): UpdateResolver {
   let recent: readonly string[] = [];
@@ -25,7 +28,7 @@ export function createThreadLimit(): UpdateResolver {
     recent = kept;
     for (const thread of [...kept.slice(1), ...forgotten])
       for (const { fieldName, arguments: its } of cache.inspectFields(thread))
-        if (fieldName === 'messages' && (its?.['before'] != null || forgotten.has(thread)))
+        if (fieldName === 'messages' && (!isLastPage(its) || forgotten.has(thread)))
           cache.invalidate(thread, fieldName, its);
     if (forgotten.size === 0) return;
     for (const { fieldName, fieldKey, arguments: its } of cache.inspectFields('Query'))
@@ -34,7 +37,7 @@ export function createThreadLimit(): UpdateResolver {
   };
 }
 
-/** Drops lists of a field that were read long ago: each search, and each filter, is one. */
+/** Drops the lists of a field that were read least recently: each search and each filter makes another list. */
 export function createListLimit(): UpdateResolver {
   let recent: readonly string[] = [];
   return (_result, args, cache, { fieldName }) => {
@@ -48,9 +51,9 @@ export function createListLimit(): UpdateResolver {
 }
 
 /**
- * Lets the cache drop the messages of events: it counts references, and a message and the conversation whose last one it is name each
- * other. The reference to the conversation is removed with the next event: one that is removed in the layer in which it was written
- * was never counted, and what it names is never dropped.
+ * Lets the cache drop the messages of events. The cache counts references, and a conversation and its last message refer to each other.
+ * The message's reference to its conversation is therefore removed, but only with the next event: a reference that is removed in the
+ * layer in which it was written was never counted, so that its target would never be dropped.
  */
 export function createEventRelease(): (cache: Cache, messageId: string) => void {
   let previous: string | undefined;

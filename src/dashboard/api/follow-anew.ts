@@ -5,8 +5,8 @@ import { isRefusal } from '../../client/token.ts';
 type Body = Parameters<ParleyClient['stream']>[0] & { readonly variables: Record<string, unknown> };
 
 /**
- * Yields the results of a subscription. One whose first result is the present state begins anew after an error that may pass, as of a
- * database that was away: what it shows would stay as it was until the page is loaded again. One with a cursor (`after`) ends instead,
+ * Yields the results of a subscription. If its first result is the present state, it is opened again after a temporary error, such as an
+ * unavailable database; otherwise the page would show outdated values until it is reloaded. With a cursor (`after`) it ends instead,
  * because the page has to read what it missed.
  * @throws ParleyError if the gateway refuses it
  */

@@ -2,8 +2,9 @@ import { cacheExchange } from '@urql/exchange-graphcache';
 import { Client, subscriptionExchange } from 'urql';
 import { type ParleyClient, ParleyError } from '../../client/client.ts';
 import { readDocument, withKeys } from '../../client/documents.ts';
+import { TransportError } from '../../client/errors.ts';
 import { graphcacheSettings, inOrder } from '../../client/urql.ts';
-import { type Fault, withFaultTexts } from '../texts/faults.ts';
+import { type Fault, requestFault, withFaultTexts } from '../texts/faults.ts';
 import { createListLimit, createThreadLimit } from './cache-limits.ts';
 import { followAnew } from './follow-anew.ts';
 import { forgetLaterPages } from './list-pages.ts';
@@ -15,12 +16,12 @@ interface Sink {
   complete(): void;
 }
 
-/** The code of what a gateway of another version answers to a document of this page. */
+/** The error code with which a gateway of another version refuses a document of this page. */
 export const OTHER_VERSION = 'DOCUMENT_NOT_FOUND';
 
-/** The page, for errors. */
+/** The page, as the recipient of errors. */
 export interface Reader {
-  /** Words an error for the person who reads it. */
+  /** Returns the text of an error in the language of the page. */
   textOf(fault: Fault): string;
   /** Called when the gateway no longer accepts the session. */
   onUnauthorized(): void;
@@ -81,7 +82,7 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
             running.catch((error: unknown) => {
               if (controller.signal.aborted) return;
               report(error, reader);
-              sink.error(error);
+              sink.error(inWords(error, reader));
             });
             return { unsubscribe: () => controller.abort() };
           },
@@ -94,6 +95,18 @@ function report(error: unknown, reader: Reader): void {
   if (!(error instanceof ParleyError)) return;
   if (error.code === 'UNAUTHORIZED') reader.onUnauthorized();
   if (error.code === OTHER_VERSION) reader.onOutdated();
+}
+
+/** An error of a request, worded in the language of the page. */
+function inWords<Failure>(error: Failure, { textOf }: Reader): Failure;
+function inWords(error: unknown, { textOf }: Reader): unknown {
+  if (error instanceof TransportError) return new TransportError(textOf(requestFault(error)), error.status, error);
+  if (!(error instanceof ParleyError)) return error;
+  const worded = error.errors.map(each => ({
+    ...each,
+    message: textOf({ code: each.extensions?.code, message: each.message }),
+  }));
+  return new ParleyError(worded, error.data);
 }
 
 async function execute(
@@ -115,10 +128,7 @@ async function execute(
     if (!(error instanceof ParleyError)) throw error;
     report(error, reader);
     // Fields that succeeded beside a refused one.
-    const errors = error.errors.map(each => ({
-      ...each,
-      message: textOf({ code: each.extensions?.code, message: each.message }),
-    }));
+    const { errors } = inWords(error, reader);
     sink.next({ data: isMutation ? withFaultTexts(error.data, textOf) : error.data, errors });
   }
   sink.complete();

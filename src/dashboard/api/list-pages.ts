@@ -1,8 +1,8 @@
 import type { UpdateResolver } from '@urql/exchange-graphcache';
 
 /**
- * Drops the later pages of a list when its first page is read: joined to a newer first page, they would leave a gap or repeat rows, and
- * show what was deleted.
+ * Drops the later pages of a list when its first page is read again: joined to a newer first page, they would leave gaps, repeat rows and
+ * show deleted rows.
  */
 export const forgetLaterPages: UpdateResolver = (_result, args, cache, { parentKey, fieldName }) => {
   if (args['after'] != null) return;

@@ -29,25 +29,29 @@ const EDGE = gql`
   }
 `;
 
-/** Puts a message that an event tells into the thread that shows its conversation. */
+/** Adds the message of an event to the loaded thread of its conversation, and removes a conversation that is gone from the loaded lists. */
 export function createEventUpdate(): UpdateResolver {
   const release = createEventRelease();
   return (result, _args, cache) => {
     const { events } = result as unknown as InboxEventsSubscription;
+    if (events.__typename === 'ConversationEvent') {
+      const goneId = events.type === 'CONVERSATION_DELETED' ? events.subjectId : events.formerId;
+      if (goneId) removeFromLists(cache, goneId);
+    }
     if (events.__typename !== 'MessageEvent' || !events.message) return;
     appendToThread(cache, events.message);
     release(cache, events.message.id);
   };
 }
 
-/** The same for a message that this page sends, which its event may follow later. */
+/** Does the same for a message that this page has sent: its event may arrive later than the answer. */
 export const appendFromSend: UpdateResolver = (result, _args, cache) => {
   const { sendMessage, retryMessage } = result as unknown as Partial<SendMessageMutation & RetryMessageMutation>;
   const message = (sendMessage ?? retryMessage)?.message;
   if (message) appendToThread(cache, message);
 };
 
-/** The same for a message because of which a conversation was not closed, which may be told before its event. */
+/** Does the same for a message that kept a conversation from being closed: the conflict may arrive before the event. */
 export const appendFromConflict: UpdateResolver = (result, _args, cache) => {
   const { updateConversation } = result as unknown as UpdateConversationMutation;
   for (const error of updateConversation?.userErrors ?? [])
@@ -69,7 +73,7 @@ function appendToThread(cache: Cache, { id, type, createdAt, conversation }: New
   const key = `MessageEdge:${id}`;
   if (edges.includes(key)) return;
   const place = edges.findLastIndex(edge => !(createdAtOf(cache, edge) > createdAt)) + 1;
-  // An event about a message that is older than what is loaded.
+  // The message belongs to an older page, which is not loaded.
   if (place === 0 && hasOlder(cache, thread)) return;
   cache.writeFragment(EDGE, { __typename: 'MessageEdge', cursor: '', node: { __typename: 'Message', id } });
   cache.link(thread, 'edges', edges.toSpliced(place, 0, key));
@@ -84,4 +88,21 @@ function createdAtOf(cache: Cache, edge: string): string {
 function hasOlder(cache: Cache, thread: string): boolean {
   const pageInfo = cache.resolve(thread, 'pageInfo');
   return typeof pageInfo === 'string' && cache.resolve(pageInfo, 'hasPreviousPage') === true;
+}
+
+/** Later pages are not read again with the first one: there a conversation would stay. */
+function removeFromLists(cache: Cache, conversationId: string): void {
+  const key = cache.keyOfEntity({ __typename: 'Conversation', id: conversationId });
+  for (const { fieldName, fieldKey } of cache.inspectFields('Query')) {
+    const list = fieldName === 'conversations' ? cache.resolve('Query', fieldKey) : undefined;
+    const linked = typeof list === 'string' ? cache.resolve(list, 'nodes') : undefined;
+    if (typeof list !== 'string' || !Array.isArray(linked)) continue;
+    const nodes = linked.map(String);
+    if (key !== null && nodes.includes(key))
+      cache.link(
+        list,
+        'nodes',
+        nodes.filter(node => node !== key),
+      );
+  }
 }

@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.tsx';
 import { useReplyText } from './bot-reply.ts';
 import { type TriedText, useHistory } from './use-history.ts';
 
-/** Texts that are drawn at first, and with each "more". */
+/** Texts that are shown at first, and that each press of "more" adds. */
 const SHOWN = 50;
 
 /** Dry run of the current bots, or of one, on the messages of last week. */

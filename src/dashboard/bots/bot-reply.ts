@@ -3,7 +3,7 @@ import { useTexts } from '../texts/texts.tsx';
 
 type Reply = BotItemFragment['reply'];
 
-/** A reply in a line: its words, the name of its template, or what kind of file it is. */
+/** Summarizes a reply in one line: its text, the name of its template, or the kind of its file. */
 export function useReplyText(): (reply: Reply) => string {
   const { t } = useTexts();
   return reply => {

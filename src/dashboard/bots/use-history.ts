@@ -2,6 +2,7 @@ import { useRef, useState } from 'react';
 import { useClient } from 'urql';
 import { PreviewBotHistoryDocument, type PreviewBotHistoryQuery } from '../documents.generated.ts';
 import { presentTime } from '../ui/now.ts';
+import { failureTexts } from '../ui/user-errors.tsx';
 
 type Part = NonNullable<PreviewBotHistoryQuery['previewBotHistory']>;
 export type TriedText = Part['answered'][number];
@@ -11,7 +12,7 @@ export interface History {
   readonly answeredCount: number;
   /** Names of bots with the number of messages that they would have answered. */
   readonly bots: readonly (readonly [name: string, count: number])[];
-  /** Different texts, most frequent first: of those that are listed here, and of those that are not. */
+  /** Distinct texts, most frequent first: those that bots would have answered, and the others. */
   readonly answered: readonly TriedText[];
   readonly unanswered: readonly TriedText[];
   /** Whether every message of the week was tried. */
@@ -20,7 +21,7 @@ export interface History {
 }
 
 const WEEK = 7 * 86_400_000;
-/** The limit of a session's points: a week of 160,000 messages. */
+/** Requests of up to 20,000 messages and fifty points each: together below the 600 points a minute of the page's session. */
 const MAX_REQUESTS = 8;
 
 /** Tries the bots on all messages of the last seven days, request by request, and shows what is known so far. */
@@ -47,7 +48,7 @@ export function useHistory(): {
         .toPromise();
       if (startedRound !== round.current) return;
       if (data?.previewBotHistory) parts.push(data.previewBotHistory);
-      else problem = error?.graphQLErrors[0]?.message ?? error?.message ?? '';
+      else problem = error ? failureTexts(error).join(' ') : '';
       after = data?.previewBotHistory?.endCursor ?? undefined;
       setHistory({
         ...joined(parts),

@@ -35,7 +35,7 @@ export interface CampaignDraft {
   readonly contacts: readonly NamedContact[];
   readonly phones: string;
   readonly list: ListChoice | undefined;
-  /** Contacts that a draft names already: their number is known, not who they are. They stay unless others are named. */
+  /** Number of contacts that a stored draft names; who they are is not loaded. They stay unless others are named. */
   readonly keptContacts: number;
   readonly hasHours: boolean;
   readonly hoursStart: string;
@@ -149,7 +149,7 @@ export const hasAudience = (draft: CampaignDraft): boolean =>
 
 const numberOf = (text: string): number | null => (text.trim() === '' ? null : Math.round(Number(text)));
 
-/** The input of the API; what is left out of it keeps its value. */
+/** The input of the API. Omitted fields keep their values. */
 export function campaignInputOf(
   draft: CampaignDraft,
   template: Template,

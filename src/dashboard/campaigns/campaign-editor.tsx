@@ -63,7 +63,7 @@ interface FormProps {
   readonly initialTemplateName: string | undefined;
 }
 
-/** Fields whose faults stand beside them. */
+/** Fields that show their faults themselves. */
 const PLACED = new Set([
   'name',
   'channelId',
@@ -82,7 +82,7 @@ const MISSING = {
   template: 'campaigns.needsTemplate',
 } as const;
 
-/** Parts without which a campaign is not saved; each is named until it is there. */
+/** Required parts that the draft still lacks. */
 function missingOf(draft: CampaignDraft, hasTemplate: boolean): (keyof typeof MISSING)[] {
   const isThere = { name: draft.name.trim() !== '', audience: hasAudience(draft), template: hasTemplate };
   return (Object.keys(MISSING) as (keyof typeof MISSING)[]).filter(name => !isThere[name]);

@@ -14,7 +14,7 @@ import { CampaignSettings } from './campaign-settings.tsx';
 import { StatusChip, stopReason } from './campaign-status.tsx';
 import { Recipients } from './recipients.tsx';
 
-/** One campaign: before its start whom it would reach, afterwards how far it is. What changes arrives by the subscription. */
+/** One campaign: before its start the preview of its recipients, then its progress, which a subscription updates. */
 export function CampaignPage({ id }: { readonly id: string }) {
   const { t } = useTexts();
   const dates = useDates();
@@ -24,7 +24,7 @@ export function CampaignPage({ id }: { readonly id: string }) {
     requestPolicy: 'cache-and-network',
   });
   const campaign = data?.campaign;
-  // Fills the cache, from which the query above is shown.
+  // Updates the cache, and thereby the result of the query above.
   const [live] = useSubscription({ query: CampaignLiveDocument, variables: { id }, pause: !campaign });
   const [title, setTitle] = useState<string>();
   useEffect(() => {

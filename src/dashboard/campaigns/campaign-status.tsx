@@ -16,7 +16,7 @@ export function StatusChip({ status }: { readonly status: CampaignStatus }) {
   return <span className={`chip ${TONES[status]}`}>{t(`campaignStatus.${status}`)}</span>;
 }
 
-/** Why a campaign stands still, in words; undefined if it does not, or somebody paused it. */
+/** The reason why a campaign stopped by itself; undefined if it runs, or a person paused it. */
 export const stopReason = ({ status, statusCode, statusReason }: CampaignItemFragment): string | undefined =>
   (status === 'PAUSED' && statusCode !== 'MANUAL') || status === 'FAILED' ? (statusReason ?? undefined) : undefined;
 

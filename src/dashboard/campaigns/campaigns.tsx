@@ -18,7 +18,7 @@ import { StatusChip, settledOf, stopReason } from './campaign-status.tsx';
 
 const STATUSES = ['DRAFT', 'SCHEDULED', 'RUNNING', 'PAUSED', 'COMPLETED', 'CANCELLED', 'FAILED'] as const;
 
-/** What writing a campaign takes. */
+/** Scopes that writing a campaign requires. */
 const WRITING = ['CAMPAIGNS_WRITE', 'MESSAGES_SEND', 'CONTACTS_READ'] as const;
 
 /** Campaigns: the list, one of them, and the form of a new or changed one. */

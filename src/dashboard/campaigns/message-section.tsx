@@ -16,10 +16,10 @@ const MERGE_FIELDS = ['contact_first_name', 'contact_full_name', 'contact_compan
 interface Props {
   readonly draft: CampaignDraft;
   readonly templates: readonly Template[];
-  /** Where there are more templates than one answer has. */
+  /** The search field, if there are more templates than one answer has. */
   readonly search: { readonly value: string; readonly onChange: (value: string) => void } | undefined;
   readonly errors: readonly UserError[];
-  /** Changes the values that there are then: an upload ends while others are typed. */
+  /** Takes a function of the current values, because an upload may end while other values are typed. */
   readonly onValues: (change: (before: CampaignDraft['values']) => CampaignDraft['values']) => void;
   readonly onTemplate: (template: Template | undefined) => void;
   readonly onUploading: (isUploading: boolean) => void;
@@ -93,7 +93,7 @@ interface ValueProps {
   readonly onChange: (value: string) => void;
 }
 
-/** One value of the template, into which a field of the contact or a column of the list is put where the caret is. */
+/** One value of the template. A field of the contact or a column of the list is inserted at the caret. */
 function ValueField({ field: { part, name, example }, columns, value, onChange }: ValueProps) {
   const { t } = useTexts();
   const box = useRef<HTMLDivElement>(null);
@@ -135,7 +135,7 @@ function ValueField({ field: { part, name, example }, columns, value, onChange }
   );
 }
 
-/** A column has no value here: its name stands for it. */
+/** Shows the name of a column in place of its value, which differs for each recipient. */
 const withColumnNames = (text: string): string =>
   text.replaceAll(/@\{column\.([^}|]+)(?:\|[^}]*)?\}/g, (_, name: string) => `‹${name}›`);
 

@@ -17,12 +17,12 @@ function inAnHour(): string {
   return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }
 
-/** Starts a campaign, now or at a time, after saying to how many people. */
+/** Starts a campaign, now or at a time, after showing the number of recipients. */
 export function StartDialog({ campaign, onClose }: Props) {
   const { t } = useTexts();
   const [isLater, setLater] = useState(campaign.status === 'SCHEDULED');
   const [time, setTime] = useState(inAnHour);
-  // The people of now: the preview of the page may be an hour old.
+  // Counted again, because the preview of the page may be an hour old.
   const [{ data: counted }] = useQuery({
     query: CampaignPreviewedDocument,
     variables: { id: campaign.id },

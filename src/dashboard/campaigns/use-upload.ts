@@ -10,12 +10,13 @@ import {
   type UploadedListFragment,
 } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
+import { requestFault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import type { UserError } from '../ui/user-errors.tsx';
 
 export const LIST_FIELDS = ['phone', 'firstName', 'lastName', 'company', 'email', 'city'] as const;
 export type ListField = (typeof LIST_FIELDS)[number];
-/** Rows of one request: well below the size that the gateway takes. */
+/** Rows of one request, so that it stays well below the gateway's limit for a body (2 MB). */
 const CHUNK = 2_000;
 
 export interface UploadOutcome {
@@ -88,7 +89,7 @@ export function useUpload(): Uploader {
       show({ step: steps[1] });
       return state;
     } catch (error) {
-      show({ step: 'stopped', faults: [{ message: error instanceof Error ? error.message : String(error) }] });
+      show({ step: 'stopped', faults: [{ message: faultText(requestFault(error)) }] });
       return undefined;
     }
   };
@@ -114,9 +115,9 @@ export function useUpload(): Uploader {
     async upload(name, table, mapping) {
       let list: UploadedListFragment | undefined;
       const result = await run(table, ['uploading', 'uploaded'], async (csv, from) => {
-        // Until then nobody may send to it, also where the tab is closed meanwhile.
+        // An incomplete list cannot be an audience, even if the tab is closed before the last part.
         const isComplete = from + CHUNK >= table.rows.length;
-        // Not ended with the dialog: without its answer nobody knows what to delete.
+        // Not aborted when the dialog closes: the answer has the id of the list to delete.
         const payload = list
           ? (await client.mutate(AddRecipientListRowsDocument, { input: { id: list.id, csv, isComplete } }))
               .addRecipientListRows
@@ -129,7 +130,7 @@ export function useUpload(): Uploader {
         list = payload.recipientList;
         return { list };
       });
-      // Where that fails too, the list goes 30 days later, as any that is not used.
+      // If that fails too, the gateway deletes the list after 30 days, like any unused list.
       if (!result && list)
         await client.mutate(DeleteRecipientListDocument, { input: { id: list.id } }).catch(() => undefined);
       return result?.list;

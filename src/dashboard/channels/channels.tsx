@@ -16,11 +16,10 @@ import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { AVAILABILITY_TONES, QUALITY_TONES } from './channel-tones.ts';
 import { ConnectDialog } from './connect-dialog.tsx';
 
 const TONES = { ACTIVE: 'good', PAUSED: 'warning', DISCONNECTED: 'danger' } as const;
-const AVAILABILITY_TONES = { AVAILABLE: 'good', LIMITED: 'warning', BLOCKED: 'danger', UNKNOWN: '' } as const;
-const QUALITY_TONES = { GREEN: 'good', YELLOW: 'warning', RED: 'danger', UNKNOWN: '' } as const;
 
 /** Reasons in the words of the API; others are the network's own. */
 const OWN_REASONS = {
@@ -29,7 +28,7 @@ const OWN_REASONS = {
 } as const;
 const isOwnReason = (reason: string): reason is keyof typeof OWN_REASONS => Object.hasOwn(OWN_REASONS, reason);
 
-/** The numbers of the account, and how they are. */
+/** The business numbers of the account, with their health. */
 export default function Channels() {
   const { t } = useTexts();
   const { can } = useAccount();

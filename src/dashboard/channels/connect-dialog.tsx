@@ -10,7 +10,7 @@ import { errorsOf } from '../ui/user-errors.tsx';
 const FIELDS = ['name', 'phoneNumberId', 'wabaId', 'accessToken', 'appSecret', 'verifyToken'] as const;
 const SECRETS: ReadonlySet<string> = new Set(['accessToken', 'appSecret']);
 
-/** Connects a business number, or gives one that is known new credentials; then says where the network's webhooks go. */
+/** Connects a business number, or replaces the credentials of a connected one; then shows the webhook URL for the network. */
 export function ConnectDialog({ onClose }: { readonly onClose: () => void }) {
   const { t } = useTexts();
   const [{ data, error, fetching }, connect] = useMutation(ConnectChannelDocument);

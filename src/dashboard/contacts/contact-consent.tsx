@@ -19,7 +19,7 @@ type Contact = NonNullable<ContactDetailsQuery['contact']>;
 
 const CATEGORIES = ['ALL', 'MARKETING', 'UTILITY'] as const satisfies readonly ConsentCategory[];
 const STATES = ['OPTED_IN', 'OPTED_OUT'] as const satisfies readonly ConsentState[];
-/** How a person may have said so to staff; the others are recorded by the gateway itself. */
+/** Sources that staff can record; the gateway itself records the others. */
 const SOURCES = ['STAFF', 'PAGE', 'IMPORT', 'API'] as const satisfies readonly ConsentSource[];
 
 /** Current consent of a contact, and its history with evidence. */

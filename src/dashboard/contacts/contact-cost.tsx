@@ -12,7 +12,7 @@ const YEAR_MS = 365 * 24 * 60 * 60_000;
 export function ContactCost({ contactId }: { readonly contactId: string }) {
   const { t, language } = useTexts();
   const { can } = useAccount();
-  // The start of a day, so that the same query is asked again, and cached, when the card is opened again.
+  // The start of a day, so that the query and its cached answer stay the same when the card is opened again.
   const since = useMemo(() => `${new Date(presentTime() - YEAR_MS).toISOString().slice(0, 10)}T00:00:00.000Z`, []);
   const [{ data }] = useQuery({
     query: ContactCostDocument,

@@ -6,7 +6,7 @@ export type ValueKind = 'type' | 'group' | 'status' | 'source' | 'staff' | 'coun
 interface Rule {
   readonly kind: ValueKind;
   write(value: string): ContactFilter;
-  /** The value, if the filter is of this rule. */
+  /** The operand of a filter; undefined if the filter is not of this rule. */
   read(filter: ContactFilter): string | undefined;
 }
 
@@ -100,13 +100,13 @@ export interface Condition {
 
 const isComplete = ({ rule, value }: Condition): boolean => RULES[rule].kind === 'none' || value.trim() !== '';
 
-/** The API's filter of some conditions, all of which hold; empty for none. */
+/** The API's filter for conditions that must all hold; empty without conditions. */
 export function filterOf(conditions: readonly Condition[]): ContactFilter {
   const parts = conditions.filter(isComplete).map(({ rule, value }) => RULES[rule].write(value.trim()));
   return parts.length === 1 ? (parts[0] ?? {}) : parts.length > 1 ? { and: parts } : {};
 }
 
-/** Whether two filters say the same, whatever the order of their fields: the database keeps its own. */
+/** Whether two filters are equal, ignoring the order of their fields, which jsonb does not keep. */
 export const isSame = (one: unknown, other: unknown): boolean => sorted(one) === sorted(other);
 
 const sorted = (value: unknown): string =>
@@ -121,13 +121,13 @@ function conditionOf(filter: ContactFilter): Condition | undefined {
   for (const rule of RULE_NAMES) {
     const value = RULES[rule].read(filter);
     if (value === undefined) continue;
-    // A filter that says more than the rule is not of this rule.
+    // A filter with further fields is not of this rule.
     if (isSame(RULES[rule].write(value), filter) || RULES[rule].kind === 'date') return { rule, value };
   }
   return undefined;
 }
 
-/** The rows of the editor for a filter; undefined if it says what the editor cannot show. */
+/** The rows of the editor for a filter; undefined if the editor cannot show it. */
 export function conditionsOf(filter: ContactFilter): readonly Condition[] | undefined {
   const { and, ...rest } = filter;
   const single = Object.entries(rest).map(([field, condition]) => ({ [field]: condition }) as ContactFilter);
@@ -135,7 +135,7 @@ export function conditionsOf(filter: ContactFilter): readonly Condition[] | unde
   return conditions.every(each => each !== undefined) ? conditions : undefined;
 }
 
-/** A filter in the address: the API's own JSON. An unreadable one is none. */
+/** Reads a filter from the URL, where it is the API's JSON. Invalid text is an empty filter. */
 export function readFilter(text: string | null): ContactFilter {
   if (text === null) return {};
   try {

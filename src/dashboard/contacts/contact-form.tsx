@@ -28,7 +28,7 @@ interface Edit {
 export type ContactEdits = Readonly<Partial<Record<ContactFieldName, Edit>>>;
 
 interface Props {
-  /** As the contact is now: what was typed stays when it changes. */
+  /** The contact's present values. Typed values stay when they change. */
   readonly initial: ContactValues;
   /** When the contact was changed last. */
   readonly version?: string;
@@ -39,7 +39,7 @@ interface Props {
   readonly footer: (isEdited: boolean) => ReactNode;
 }
 
-/** The fields of a contact; a fault stands below its field. */
+/** The fields of a contact, each with its fault below it. */
 export function ContactForm({ initial, version = '', errors, onSubmit, isReadOnly = false, footer }: Props) {
   const { t } = useTexts();
   const [edits, setEdits] = useState<ContactEdits>({});
@@ -48,7 +48,7 @@ export function ContactForm({ initial, version = '', errors, onSubmit, isReadOnl
     event.preventDefault();
     const values = Object.fromEntries(CONTACT_FIELDS.map(name => [name, shownIn(name)])) as ContactValues;
     if (!(await onSubmit(values, edits))) return;
-    // What was typed meanwhile is not stored.
+    // Values that were typed since are not stored yet.
     setEdits(now =>
       Object.fromEntries(Object.entries(now).filter(([name, edit]) => edit !== edits[name as ContactFieldName])),
     );

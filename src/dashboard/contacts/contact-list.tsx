@@ -12,7 +12,7 @@ import { Avatar } from '../ui/avatar.tsx';
 
 const PAGE = 100;
 const ROW_PX = 56;
-/** A page that is scrolled past sooner is not read. */
+/** A page is read only if it stays in view for this long. */
 const SETTLED_MS = 80;
 
 export interface ContactQuery {
@@ -24,19 +24,19 @@ export interface ContactQuery {
 interface Props {
   readonly query: ContactQuery;
   readonly total: number;
-  /** Raised when contacts were added or removed: the pages are read again. */
+  /** Incremented when contacts were added or removed, so that the pages are read again. */
   readonly version: number;
   /** The contact that is open, by its databaseId. */
   readonly openId: string | undefined;
   readonly selected: ReadonlyMap<string, ContactCoreFragment>;
-  /** Undefined if nothing may be selected. */
+  /** Undefined if rows cannot be selected. */
   readonly onSelect: ((contact: ContactCoreFragment, isSelected: boolean) => void) | undefined;
   readonly onOpen: (databaseId: string) => void;
 }
 
 /**
- * All contacts of a query, however many: the list is as high as if all rows were there, and only those in view are drawn and read,
- * in pages of 100 by their offset.
+ * A virtual list of all contacts of a query: its height is that of all rows, but only the rows in view are read, in pages of 100 by
+ * offset, and rendered.
  */
 export function ContactList({ query, total, version, ...row }: Props) {
   const { t } = useTexts();

@@ -60,7 +60,7 @@ export function ContactPanel({ id, onClose, onOpen, onGone }: Props) {
     const changed = CONTACT_FIELDS.filter(name => values[name] !== initial[name]);
     if (changed.length === 0) return true;
     const set = Object.fromEntries(changed.map(name => [name, values[name] === '' ? null : values[name]]));
-    // As this page showed it: what somebody else changed in these fields meanwhile is not overwritten.
+    // The values that this page showed, so that a concurrent change of the same fields is not overwritten.
     const overtaken = changed.find(name => edits[name]?.before !== initial[name]);
     const unchangedSince = (overtaken && edits[overtaken]?.version) ?? contact.updatedAt;
     const { data: done } = await update({ input: { id: contact.id, unchangedSince, ...set } });

@@ -7,7 +7,7 @@ interface Props {
   readonly onImport: (() => void) | undefined;
 }
 
-/** The page without a contact: how the first one is made. */
+/** Shown without contacts: how to create the first one. */
 export function ContactsEmpty({ isNarrowed, onImport }: Props) {
   const { t } = useTexts();
   if (isNarrowed) return <Empty title={t('contacts.noMatch')} />;

@@ -30,7 +30,7 @@ const ORDER_NAMES = Object.keys(ORDERS) as readonly (keyof typeof ORDERS)[];
 
 type DialogName = 'new' | 'merge' | 'import' | 'export';
 
-/** All contacts. Search, filter (the API's own, as JSON) and order are in the address, so that a view can be kept and sent. */
+/** All contacts. Search, filter (as the API's JSON) and order are in the URL, so that a view can be bookmarked and shared. */
 export default function Contacts({ id }: { readonly id: string | undefined }) {
   const { t } = useTexts();
   const { can } = useAccount();

@@ -14,7 +14,7 @@ interface Props {
   readonly onErased: () => void;
 }
 
-/** Erases a person, and shows the receipt, which has nothing personal and can be saved. */
+/** Erases a person, and shows the receipt, which has no personal data and can be saved. */
 export function EraseDialog({ id, name, onClose, onErased }: Props) {
   const { t } = useTexts();
   const dates = useDates();
@@ -95,7 +95,7 @@ export function EraseDialog({ id, name, onClose, onErased }: Props) {
   );
 }
 
-/** Why data is kept: the receipt itself says it in English, because it is signed. */
+/** Why data is kept, in the language of the page. The receipt is in English, and is signed, so it is not translated. */
 function Reason({ kind, reason }: { readonly kind: string; readonly reason: string | null }) {
   const { t } = useTexts();
   const key = `retained.${kind}`;

@@ -74,7 +74,7 @@ export function ExportForm({ title, text, note, resource, onClose }: FormProps) 
 
 interface Props {
   readonly filter: ContactFilter;
-  /** A search narrows the list of the page, but no export. */
+  /** Whether the list is narrowed by a search, which an export ignores. */
   readonly hasSearch: boolean;
   readonly onClose: () => void;
 }
@@ -98,7 +98,7 @@ export function ExportDialog({ filter, hasSearch, onClose }: Props) {
   );
 }
 
-/** Everything that is held about one person, as one file: what they may ask for. */
+/** Exports all data held about one person to one file, as a person may demand. */
 export function ExportPersonDialog({ id, name, onClose }: { id: string; name: string; onClose: () => void }) {
   const { t } = useTexts();
   const [started, start] = useMutation(ExportContactDocument);

@@ -7,7 +7,7 @@ import { Icon } from '../ui/icon.tsx';
 
 const POLL_MS = 1_000;
 
-/** How far an export is, then its file. */
+/** The progress of an export, then the link to its file. */
 export function ExportProgress({ started }: { readonly started: ExportItemFragment }) {
   const { t } = useTexts();
   const dates = useDates();

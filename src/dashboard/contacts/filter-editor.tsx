@@ -18,11 +18,11 @@ interface Choice {
   readonly label: string;
 }
 
-/** The conditions of a filter of contacts, all of which hold. What the editor cannot show is kept, and can be removed. */
+/** Edits the conditions of a contact filter, which must all hold. A filter that it cannot show is kept, and can be removed. */
 export function FilterEditor({ filter, onChange }: Props) {
   const { t } = useTexts();
   const known = conditionsOf(filter);
-  // Rows without their value are not in the filter: they are kept here until they have one.
+  // Rows without a value are not part of the filter, so they are kept here.
   const [drafts, setDrafts] = useState<readonly Condition[]>(known ?? []);
   const rows = JSON.stringify(filterOf(drafts)) === JSON.stringify(filterOf(known ?? [])) ? drafts : (known ?? []);
   const set = (next: readonly Condition[]): void => {

@@ -36,7 +36,7 @@ interface Props {
   readonly onImported: () => void;
 }
 
-/** Reads a CSV file, checks all of its rows, imports those without a fault, and gives back the others with their faults. */
+/** Reads a CSV file, checks all rows, imports those without a fault, and offers the others with their faults as a download. */
 export function ImportDialog({ onClose, onImported }: Props) {
   const { t } = useTexts();
   const [chosen, setChosen] = useState<Chosen>();
@@ -169,7 +169,7 @@ function Counts({ outcome }: { readonly outcome: NonNullable<ReturnType<typeof u
   );
 }
 
-/** The contacts of the rows; an empty cell has no value. A value beyond the columns: the others may be in the wrong ones. */
+/** The contacts of the rows; an empty cell is no value. Rows with more values than columns are marked: their values may be shifted. */
 function rowsOf(table: CsvTable, mapping: Mapping<ImportField>, group: string): ImportRow[] {
   const places = FIELDS.flatMap(field =>
     mapping[field] === '' ? [] : [[field, table.columns.indexOf(mapping[field])] as const],

@@ -18,7 +18,7 @@ interface Props {
   readonly onMerged: (databaseId: string) => void;
 }
 
-/** Makes one contact of several, after showing what becomes of their fields. */
+/** Merges contacts, after a preview of the resulting fields. */
 export function MergeDialog({ contacts, onClose, onMerged }: Props) {
   const { t, language } = useTexts();
   const nameOf = useDataKinds();
@@ -119,7 +119,7 @@ export function MergeDialog({ contacts, onClose, onMerged }: Props) {
 
 type Labelled = NonNullable<PreviewMergeQuery['contacts']>['nodes'][number];
 
-/** The preview has keys of what the contacts refer to: their names, by field and key. */
+/** Names of the objects that contacts refer to, by field and key: the preview has only the keys. */
 function wordsOf({ source, status, assignee, country }: Labelled, language: string): [string, string][] {
   const words: [string, string][] = [];
   if (source) words.push([`sourceId ${source.databaseId}`, source.name]);

@@ -22,7 +22,7 @@ interface Props {
   readonly onChoose: (filter: ContactFilter) => void;
 }
 
-/** The filters that the account has saved: one is chosen, the present one is saved, changed or deleted. */
+/** The account's saved filters: choose one, or save, change or delete the present one. */
 export function SavedFilters({ filter, onChoose }: Props) {
   const { t } = useTexts();
   const { can } = useAccount();

@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'react';
 import type { RowError } from '../csv/row-errors.tsx';
 import { type ContactInput, ImportContactsDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
+import { requestFault } from '../texts/faults.ts';
 import { isTextKey, useTexts } from '../texts/texts.tsx';
 
 /** Rows of one mutation: the API takes 1,000; smaller ones show progress. */
@@ -22,7 +23,7 @@ export interface ImportOutcome {
   readonly created: number;
   readonly skipped: number;
   readonly errors: readonly RowError[];
-  /** Why it stopped. */
+  /** The error that stopped the import. */
   readonly problem: string | undefined;
 }
 
@@ -80,7 +81,7 @@ export function useImport(): Importer {
         }
         show(isDryRun ? 'checked' : 'imported');
       } catch (error) {
-        show('stopped', signal.aborted ? undefined : error instanceof Error ? error.message : String(error));
+        show('stopped', signal.aborted ? undefined : faultText(requestFault(error)));
       }
     },
   };

@@ -35,11 +35,11 @@ export function readCsv(given: string): CsvTable | undefined {
 /** With the other delimiters, too: the gateway looks for its own in the line of column names. */
 const quoted = (cell: string): string => (/[",;\t\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell);
 
-/** Writes CSV with commas. */
+/** Returns the rows as CSV, with commas. */
 export const writeCsv = (columns: readonly string[], rows: readonly (readonly string[])[]): string =>
   [columns, ...rows].map(cells => `${cells.map(quoted).join(',')}\r\n`).join('');
 
-/** Offers the rows of a table that have a fault, with the fault, as a file. */
+/** Downloads the faulty rows of a table as a CSV file with their faults. */
 export function saveFaulty(
   name: string,
   { columns, rows }: CsvTable,
@@ -47,7 +47,7 @@ export function saveFaulty(
 ): void {
   const faulty = errors.map(({ row, message }) => {
     const cells = rows[row - 1] ?? [];
-    // Values beyond the columns stay there, behind the fault: in columns of their own they would no longer be one.
+    // Surplus values stay after the last column, behind the fault: with columns of their own, the corrected file would not be faulty.
     return [...columns.map((_, place) => cells[place] ?? ''), message, ...cells.slice(columns.length)].map(guarded);
   });
   saveFile(`${name}-errors.csv`, writeCsv([...columns, 'error'], faulty));
@@ -57,7 +57,7 @@ export function saveFaulty(
 export const guarded = (cell: string): string =>
   /^[=@\t\r]/.test(cell) || /^[+-](?![\d\s().-]*$)/.test(cell) ? `'${cell}` : cell;
 
-/** Offers a text as a file, which the browser saves. */
+/** Makes the browser download a text as a file. */
 export function saveFile(name: string, text: string, type = 'text/csv'): void {
   const url = URL.createObjectURL(new Blob([text], { type: `${type};charset=utf-8` }));
   const link = document.createElement('a');

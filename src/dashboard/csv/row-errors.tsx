@@ -16,7 +16,7 @@ interface Props {
   readonly onDownload?: (() => void) | undefined;
 }
 
-/** Rows that were left out, each with its fault, to download and mend. */
+/** Rows that were left out, with their faults, to download and correct. */
 export function RowErrors({ errors, count, onDownload }: Props) {
   const { t } = useTexts();
   if (count === 0) return null;

@@ -11,6 +11,7 @@ import {
 } from '../documents.generated.ts';
 import { ConnectionContext } from '../session/connection.ts';
 import { useTexts } from '../texts/texts.tsx';
+import { failureTexts } from '../ui/user-errors.tsx';
 import { reportReaction } from './use-reaction.ts';
 
 const TYPES: readonly EventType[] = [
@@ -27,6 +28,7 @@ const TYPES: readonly EventType[] = [
   'MESSAGE_REACTION',
   'CONVERSATION_CREATED',
   'CONVERSATION_UPDATED',
+  'CONVERSATION_DELETED',
 ];
 /** Events that change how a message looks, and no list. */
 const STATUS_TYPES: ReadonlySet<EventType> = new Set([
@@ -39,10 +41,16 @@ const STATUS_TYPES: ReadonlySet<EventType> = new Set([
   'MESSAGE_REACTION',
 ]);
 
-/** Said on `window` when the stream has begun: what was read before may lack what happened until then. */
+/** Event on `window`: the stream has begun. What was read before may lack changes until then. */
 export const STREAM_STARTED = 'parley:stream-started';
-/** Said on `window` of a conversation, by its databaseId, that has a message more. */
+/** Event on `window`: a conversation has a new message. Its detail is the conversation's databaseId. */
 export const MESSAGE_ADDED = 'parley:message-added';
+
+/**
+ * Event on `window`: a conversation is no longer what it was, because its contact was deleted or a merge made one conversation of two. Its
+ * detail is the conversation's id; after a merge, each of the two has an event.
+ */
+export const CONVERSATION_REPLACED = 'parley:conversation-replaced';
 
 /** After these the stream begins anew; any other refusal of the gateway stays. */
 const PASSING: ReadonlySet<unknown> = new Set([
@@ -61,7 +69,7 @@ function mayPass(error: CombinedError): boolean {
 }
 
 interface Props {
-  /** A conversation changed; `isStatusOnly` if a list that has it already shows the change. */
+  /** A conversation changed (null: it is gone); `isStatusOnly` if a list that has it already shows the change. */
   readonly onChange: (id: string, row: ConversationRowFragment | null, isStatusOnly: boolean) => void;
 }
 
@@ -115,8 +123,13 @@ export function InboxStream({ onChange }: Props) {
         if (row && !isStatusOnly)
           window.dispatchEvent(new CustomEvent<string>(MESSAGE_ADDED, { detail: row.databaseId }));
         if (row) onChange(row.id, row, isStatusOnly);
-      } else if (events.__typename === 'ConversationEvent')
-        onChange(events.subjectId, events.conversation, isStatusOnly);
+      } else if (events.__typename === 'ConversationEvent') {
+        const { subjectId, formerId, conversation } = events;
+        const replaced = formerId ? [formerId, subjectId] : events.type === 'CONVERSATION_DELETED' ? [subjectId] : [];
+        for (const detail of replaced) window.dispatchEvent(new CustomEvent<string>(CONVERSATION_REPLACED, { detail }));
+        if (formerId) onChange(formerId, null, isStatusOnly);
+        onChange(subjectId, conversation, isStatusOnly);
+      }
       return data;
     },
   );
@@ -128,7 +141,7 @@ export function InboxStream({ onChange }: Props) {
   if (refusal)
     return (
       <p className="connection-lost" role="alert">
-        {refusal.message.replace(/^\[\w+\] /, '')}
+        {failureTexts(refusal).join(' ')}
       </p>
     );
   if (isConnected) return null;

@@ -2,6 +2,7 @@ import { useCallback, useRef, useState } from 'react';
 import { useLocation, useSearch } from 'wouter';
 import { TIME_PASSED } from '../phone/clock-button.tsx';
 import { useTexts } from '../texts/texts.tsx';
+import { UserErrors } from '../ui/user-errors.tsx';
 import { ConversationList, withoutMessage } from './conversation-list.tsx';
 import { useInboxFilters } from './filters.ts';
 import { FoundMessages, useFoundMessages } from './found-messages.tsx';
@@ -47,7 +48,7 @@ export function Inbox({ conversationKey }: { readonly conversationKey: string | 
       <section className="inbox-side" aria-label={t('nav.inbox')}>
         <ListHead filters={filters} onChange={changeFilters} />
         {list.error && !list.isLoaded ? (
-          <p className="notice danger">{list.error.message}</p>
+          <UserErrors failure={list.error} />
         ) : conversations.length === 0 && found.messages.length === 0 && !list.isBusy && !found.isBusy ? (
           <InboxEmpty filters={filters} onReset={() => navigate('/inbox')} />
         ) : (

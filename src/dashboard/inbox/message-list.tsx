@@ -37,7 +37,7 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
     if (place && !isAtEnd.current) place.restore();
   }, []);
   const pages = useThreadPages({ conversationKey: conversation.databaseId, last: messages, isAtEnd, keepPlace });
-  const { edges, hasOlder, hasNewer, isLoading, failure, older, newer, toEnd } = pages;
+  const { edges, hasOlder, hasNewer, isLoading, failure, older, newer, toEnd, jumpTo } = pages;
 
   const last = messages?.edges.at(-1)?.node;
   const lastId = useRef(last?.id);
@@ -70,11 +70,12 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
     };
   }, []);
 
-  // A message that a search has found: what lies between is read page by page.
+  // A message that a search has found.
   const [params] = useSearchParams();
   const soughtId = params.get('message') ?? undefined;
   const shownId = useRef<string>(undefined);
   const isSoughtLoaded = edges.some(({ node }) => node.id === soughtId);
+  const isSoughtLast = messages?.edges.some(({ node }) => node.id === soughtId) ?? false;
   const soughtFrom = useRef<string>(undefined);
   useEffect(() => {
     if (soughtId === shownId.current) return;
@@ -84,17 +85,18 @@ export const MessageList = memo(function MessageList({ conversation, messages }:
       return;
     }
     if (!isSoughtLoaded) {
-      // It may be newer than what is shown.
-      const isBegun = soughtFrom.current === soughtId;
+      // Once: it may have been deleted.
+      if (soughtFrom.current === soughtId || isLoading || !messages) return;
       soughtFrom.current = soughtId;
-      if (!isBegun && hasNewer) toEnd();
-      else if (hasOlder && !failure) older();
+      if (isSoughtLast) toEnd();
+      else jumpTo(soughtId);
       return;
     }
     shownId.current = soughtId;
+    soughtFrom.current = undefined;
     isAtEnd.current = false;
     list.current?.querySelector('.message-row.sought')?.scrollIntoView({ block: 'center' });
-  }, [soughtId, isSoughtLoaded, hasOlder, hasNewer, failure, older, toEnd]);
+  }, [soughtId, isSoughtLoaded, isSoughtLast, isLoading, messages, toEnd, jumpTo]);
 
   const isOpen = Date.parse(conversation.serviceWindow.expiresAt ?? '') > now;
   const rows = edges.map(({ node }, index) => {

@@ -23,7 +23,7 @@ export interface Conversations {
   readonly reload: () => void;
   /**
    * Takes a change that an event told.
-   * @param row null: the event does not have it
+   * @param row null: the conversation was deleted, or is part of another one
    * @param isStatusOnly whether the change moves nothing in a list that has the conversation
    */
   readonly take: (id: string, row: ConversationRowFragment | null, isStatusOnly: boolean) => void;
@@ -48,6 +48,8 @@ export function useConversations(filters: InboxFilters): Conversations {
   if (!fetching && data) read.current = variables;
   const isBusy = fetching && read.current !== variables;
   const seen = useRef<ReadonlyMap<string, ConversationRowFragment>>(new Map());
+  /** Deleted, or part of another one: neither kept, nor shown until the cache has removed it from its pages. */
+  const gone = useRef(new Set<string>());
   const list = useRef(variables);
   // Counts the changes of rows that are in no page.
   const [version, setVersion] = useState(0);
@@ -64,7 +66,7 @@ export function useConversations(filters: InboxFilters): Conversations {
     const pushedOut = [...seen.current.values()].filter(
       row => isKept && !present.has(row.id) && activityOf(row) <= end,
     );
-    seen.current = new Map([...pushedOut, ...nodes].map(row => [row.id, row]));
+    seen.current = new Map([...pushedOut, ...nodes].filter(row => !gone.current.has(row.id)).map(row => [row.id, row]));
     return [...seen.current.values()]
       .filter(row => isShownBy(filters, row))
       .sort((a, b) => activityOf(b).localeCompare(activityOf(a)));
@@ -87,8 +89,13 @@ export function useConversations(filters: InboxFilters): Conversations {
   }, [refetch]);
   const take = useCallback<Conversations['take']>(
     (id, row, isStatusOnly) => {
-      if (row && seen.current.has(id)) {
-        seen.current = new Map(seen.current).set(id, row);
+      if (row) gone.current.delete(id);
+      else gone.current.add(id);
+      if (seen.current.has(id)) {
+        const rows = new Map(seen.current);
+        if (row) rows.set(id, row);
+        else rows.delete(id);
+        seen.current = rows;
         setVersion(before => before + 1);
       }
       if (!isStatusOnly || !known.current.some(each => each.id === id)) reload();

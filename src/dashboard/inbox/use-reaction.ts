@@ -8,7 +8,7 @@ import {
 } from '../documents.generated.ts';
 import type { UserError } from '../ui/user-errors.tsx';
 
-/** Said on `window` of a reaction of the business, once the network has accepted or refused it. */
+/** Event on `window`: the network has accepted or refused a reaction of the business. */
 const REACTION_SETTLED = 'parley:reaction-settled';
 
 /** Tells the message that was reacted to what became of the reaction, which has no bubble of its own. */

@@ -47,7 +47,7 @@ export function useSend(conversationId: string): Send {
   const sendOnce = useSendOnce(conversationId);
   const isShown = useRef(true);
   const keepBack = useRef<() => void>(undefined);
-  // Nobody is asked whose thread is not shown, or whose page goes: the message stays a draft.
+  // Without a question if the thread is not shown, or its page closes: the message stays a draft.
   useEffect(() => {
     isShown.current = true;
     const leave = (): void => keepBack.current?.();

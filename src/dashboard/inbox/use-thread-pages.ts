@@ -1,21 +1,26 @@
 import { type RefObject, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type CombinedError, useClient } from 'urql';
 import { THREAD_PAGE } from '../api/thread-updates.ts';
-import { ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
+import { ThreadDocument, type ThreadQuery, type ThreadQueryVariables } from '../documents.generated.ts';
 
 type Messages = NonNullable<NonNullable<ThreadQuery['conversation']>['messages']>;
 
 /** Pages on the screen at once: the furthest is exchanged for the next one, so that a page costs the same wherever it stands. */
 const MAX_PAGES = 10;
 
+/** Which page: the messages before or after a cursor, or around the message of an id. */
+type PageKey = `${'before' | 'after' | 'around'} ${string}`;
+
 interface Range {
-  /** `before` of the pages before the last one, the newest first, down to the oldest that is shown. */
-  readonly cursors: readonly string[];
-  /** Place of the newest page that is shown, counted from the last page (0), which has no cursor. */
+  /** Adjoining pages without the last one, the newest first, down to the oldest that is shown. */
+  readonly pages: readonly PageKey[];
+  /** Place of the newest page that is shown, counted from the last page (0). */
   readonly newest: number;
+  /** Whether the pages adjoin the last page, or overlap it. Those around a message that a search found do not at first. */
+  readonly isJoined: boolean;
 }
 
-const LAST_PAGE: Range = { cursors: [], newest: 0 };
+const LAST_PAGE: Range = { pages: [], newest: 0, isJoined: true };
 
 export interface ThreadPages {
   /** Oldest first. */
@@ -29,6 +34,8 @@ export interface ThreadPages {
   readonly newer: () => void;
   /** Shows the last page alone. */
   readonly toEnd: () => void;
+  /** Shows the page around the message of an id; none between it and the last page is read. */
+  readonly jumpTo: (messageId: string) => void;
 }
 
 interface Options {
@@ -47,34 +54,34 @@ interface Options {
  */
 export function useThreadPages({ conversationKey, last, isAtEnd, keepPlace }: Options): ThreadPages {
   const graphql = useClient();
-  const [{ cursors, newest }, setRange] = useState(LAST_PAGE);
-  const [loaded, setLoaded] = useState<ReadonlyMap<string, Messages>>(new Map());
+  const [{ pages, newest, isJoined }, setRange] = useState(LAST_PAGE);
+  const [loaded, setLoaded] = useState<ReadonlyMap<PageKey, Messages>>(new Map());
   const [isLoading, setLoading] = useState(false);
   const [failure, setFailure] = useState<CombinedError>();
   const queryOf = useCallback(
-    (before: string) => graphql.query(ThreadDocument, { id: conversationKey, last: THREAD_PAGE, before }),
+    (page: PageKey) => graphql.query(ThreadDocument, { id: conversationKey, ...argumentsOf(page) }),
     [graphql, conversationKey],
   );
-  const shown = useMemo(() => cursors.slice(Math.max(0, newest - 1)), [cursors, newest]);
+  const shown = useMemo(() => pages.slice(Math.max(0, newest - 1)), [pages, newest]);
 
   // What is shown follows the cache.
-  const followed = useRef(new Map<string, () => void>());
+  const followed = useRef(new Map<PageKey, () => void>());
   useEffect(() => {
-    const isShown = ([before]: readonly [string, unknown]): boolean => shown.includes(before);
-    for (const [before, unsubscribe] of followed.current)
-      if (!shown.includes(before)) {
-        followed.current.delete(before);
+    const isShown = ([page]: readonly [PageKey, unknown]): boolean => shown.includes(page);
+    for (const [page, unsubscribe] of followed.current)
+      if (!shown.includes(page)) {
+        followed.current.delete(page);
         unsubscribe();
       }
-    for (const before of shown)
-      if (!followed.current.has(before)) {
-        const { unsubscribe } = queryOf(before).subscribe(({ data }) => {
-          const page = data?.conversation?.messages;
-          if (page) setLoaded(pages => new Map(pages).set(before, page));
+    for (const page of shown)
+      if (!followed.current.has(page)) {
+        const { unsubscribe } = queryOf(page).subscribe(({ data }) => {
+          const messages = data?.conversation?.messages;
+          if (messages) setLoaded(all => new Map(all).set(page, messages));
         });
-        followed.current.set(before, unsubscribe);
+        followed.current.set(page, unsubscribe);
       }
-    setLoaded(pages => ([...pages].every(isShown) ? pages : new Map([...pages].filter(isShown))));
+    setLoaded(all => ([...all].every(isShown) ? all : new Map([...all].filter(isShown))));
   }, [queryOf, shown]);
   useEffect(() => {
     const all = followed.current;
@@ -86,8 +93,8 @@ export function useThreadPages({ conversationKey, last, isAtEnd, keepPlace }: Op
 
   /** Reads a page. @returns undefined if it cannot be read */
   const read = useCallback(
-    async (before: string): Promise<Messages | undefined> => {
-      const { data, error } = await queryOf(before).toPromise();
+    async (page: PageKey): Promise<Messages | undefined> => {
+      const { data, error } = await queryOf(page).toPromise();
       setFailure(error);
       return data?.conversation?.messages ?? undefined;
     },
@@ -95,13 +102,13 @@ export function useThreadPages({ conversationKey, last, isAtEnd, keepPlace }: Op
   );
   /** Shows another range, of which one page is new. */
   const move = useCallback(
-    async (before: string, next: Range): Promise<void> => {
+    async (page: PageKey, next: (messages: Messages) => Range): Promise<void> => {
       setLoading(true);
-      const page = await read(before);
+      const messages = await read(page);
       keepPlace(() => {
-        if (page) {
-          setLoaded(pages => new Map(pages).set(before, page));
-          setRange(next);
+        if (messages) {
+          setLoaded(all => new Map(all).set(page, messages));
+          setRange(next(messages));
         }
         setLoading(false);
       });
@@ -113,38 +120,65 @@ export function useThreadPages({ conversationKey, last, isAtEnd, keepPlace }: Op
   const { hasPreviousPage = false, startCursor } = (oldest === undefined ? last : loaded.get(oldest))?.pageInfo ?? {};
   const older = useCallback(() => {
     if (!startCursor || isLoading) return;
-    const next = [...cursors, startCursor];
-    void move(startCursor, { cursors: next, newest: Math.max(newest, next.length + 1 - MAX_PAGES) });
-  }, [startCursor, isLoading, cursors, newest, move]);
+    const page: PageKey = `before ${startCursor}`;
+    const all = [...pages, page];
+    void move(page, () => ({ pages: all, newest: Math.max(newest, all.length + 1 - MAX_PAGES), isJoined }));
+  }, [startCursor, isLoading, pages, newest, isJoined, move]);
+  const toEnd = useCallback(() => setRange(LAST_PAGE), []);
+
+  /** Shows a page that may lie apart from the last one, before the older pages that adjoin it. */
+  const moveApart = useCallback(
+    (page: PageKey, olderPages: readonly PageKey[]) =>
+      move(page, ({ edges }) => {
+        if (edges.length === 0) return LAST_PAGE;
+        const meetsLast = overlaps(edges, last?.edges);
+        const place = meetsLast ? 0 : 1;
+        return { pages: [page, ...olderPages].slice(0, place + MAX_PAGES - 1), newest: place, isJoined: meetsLast };
+      }),
+    [last, move],
+  );
+  const [first, second] = pages;
   const newer = useCallback(() => {
     if (newest === 0 || isLoading) return;
-    const next = { cursors: cursors.slice(0, newest + MAX_PAGES - 2), newest: newest - 1 };
-    const before = cursors[newest - 2];
-    if (before === undefined) keepPlace(() => setRange(next));
-    else void move(before, next);
-  }, [newest, isLoading, cursors, keepPlace, move]);
-  const toEnd = useCallback(() => setRange(LAST_PAGE), []);
+    if (newest > 1 || isJoined) {
+      const next = { pages: pages.slice(0, newest + MAX_PAGES - 2), newest: newest - 1, isJoined };
+      const page = pages[newest - 2];
+      if (page === undefined) keepPlace(() => setRange(next));
+      else void move(page, () => next);
+      return;
+    }
+    const endCursor = first && loaded.get(first)?.pageInfo.endCursor;
+    if (endCursor) void moveApart(`after ${endCursor}`, pages);
+    else toEnd();
+  }, [newest, isLoading, pages, isJoined, first, loaded, keepPlace, move, moveApart, toEnd]);
+  const jumpTo = useCallback((messageId: string) => void moveApart(`around ${messageId}`, []), [moveApart]);
 
   // The last page was read again, and begins later than before: what lies between is read, too.
   const start = last?.pageInfo.startCursor;
-  const [second] = cursors;
+  const isApart =
+    isJoined &&
+    first !== undefined &&
+    !!start &&
+    first !== `before ${start}` &&
+    !overlaps(loaded.get(first)?.edges, last?.edges);
   useEffect(() => {
-    if (second === undefined || !start || second === start) return;
+    if (!isApart || first === undefined || !start) return;
     let isCurrent = true;
     const join = async (): Promise<void> => {
-      const known = new Set((await read(second))?.edges.map(({ node }) => node.id));
-      const between: string[] = [];
+      // Two: a page after another one may end with the last page.
+      const adjoining = await Promise.all([first, second].map(page => (page ? read(page) : undefined)));
+      const known = adjoining.flatMap(page => page?.edges ?? []);
+      const between: PageKey[] = [];
       for (let before = start; isCurrent; ) {
-        between.push(before);
-        const page = await read(before);
+        between.push(`before ${before}`);
+        const page = await read(`before ${before}`);
         const next = page?.pageInfo.startCursor;
-        const isJoined = page && (next === second || page.edges.some(({ node }) => known.has(node.id)));
         if (!isCurrent) return;
-        if (isJoined)
+        if (page && (first === `before ${next}` || overlaps(known, page.edges)))
           return setRange(range => {
-            const all = [...between, ...range.cursors];
+            const all = [...between, ...range.pages];
             const at = range.newest === 0 ? 0 : range.newest + between.length;
-            return { cursors: all, newest: Math.max(at, all.length + 1 - MAX_PAGES) };
+            return { pages: all, newest: Math.max(at, all.length + 1 - MAX_PAGES), isJoined: true };
           });
         if (!next || between.length === MAX_PAGES) return toEnd();
         before = next;
@@ -155,12 +189,23 @@ export function useThreadPages({ conversationKey, last, isAtEnd, keepPlace }: Op
     return () => {
       isCurrent = false;
     };
-  }, [start, second, isAtEnd, read, toEnd]);
+  }, [isApart, first, second, start, isAtEnd, read, toEnd]);
 
   const edges = useMemo(() => {
-    const pages = [...shown.toReversed().map(before => loaded.get(before)), newest === 0 ? last : undefined];
+    const parts = [...shown.toReversed().map(page => loaded.get(page)), newest === 0 ? last : undefined];
     // Pages that were read at different times may overlap.
-    return [...new Map(pages.flatMap(page => page?.edges ?? []).map(edge => [edge.node.id, edge])).values()];
+    return [...new Map(parts.flatMap(part => part?.edges ?? []).map(edge => [edge.node.id, edge])).values()];
   }, [shown, loaded, newest, last]);
-  return { edges, hasOlder: hasPreviousPage, hasNewer: newest > 0, isLoading, failure, older, newer, toEnd };
+  return { edges, hasOlder: hasPreviousPage, hasNewer: newest > 0, isLoading, failure, older, newer, toEnd, jumpTo };
+}
+
+function argumentsOf(page: PageKey): Omit<ThreadQueryVariables, 'id'> {
+  const [side = '', value = ''] = page.split(' ');
+  return side === 'after' ? { first: THREAD_PAGE, after: value } : { last: THREAD_PAGE, [side]: value };
+}
+
+/** Whether two pages have a message in common. */
+function overlaps(a: Messages['edges'] = [], b: Messages['edges'] = []): boolean {
+  const ids = new Set(a.map(({ node }) => node.id));
+  return b.some(({ node }) => ids.has(node.id));
 }

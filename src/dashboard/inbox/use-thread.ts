@@ -3,7 +3,7 @@ import { type CombinedError, useQuery } from 'urql';
 import { THREAD_PAGE } from '../api/thread-updates.ts';
 import { ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
 import { TIME_PASSED } from '../phone/clock-button.tsx';
-import { MESSAGE_ADDED, STREAM_STARTED } from './inbox-stream.tsx';
+import { CONVERSATION_REPLACED, MESSAGE_ADDED, STREAM_STARTED } from './inbox-stream.tsx';
 import { useWindowEvent } from './window-event.ts';
 
 interface OpenedThread {
@@ -36,6 +36,10 @@ export function useThread(conversationKey: string): OpenedThread {
   const reload = (): void => refetch({ requestPolicy: 'network-only' });
   useWindowEvent(TIME_PASSED, reload);
   useWindowEvent(STREAM_STARTED, reload);
+  const id = data?.conversation?.id;
+  useWindowEvent(CONVERSATION_REPLACED, event => {
+    if ((event as CustomEvent<string>).detail === id) reload();
+  });
   useEffect(() => {
     if (fetching || stale || !isOvertaken.current) return;
     isOvertaken.current = false;

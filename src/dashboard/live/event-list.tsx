@@ -4,6 +4,7 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Examples } from '../ui/example.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { SCROLLABLE } from '../ui/scrollable.ts';
 import type { EventBuffer, LiveEvent } from './event-buffer.ts';
 import { EventDialog } from './event-dialog.tsx';
 import { toneOf, wireType } from './event-type.ts';
@@ -62,7 +63,6 @@ export function EventList({ buffer }: { readonly buffer: EventBuffer }) {
           </button>
         </div>
       </header>
-      {/* A scroll area is reached with the keyboard. */}
       <div className="event-list" ref={scroller} {...SCROLLABLE}>
         {events.length === 0 && <p className="muted">{t('live.waiting')}</p>}
         {total === 0 && <Examples name="message" />}
@@ -88,5 +88,3 @@ export function EventList({ buffer }: { readonly buffer: EventBuffer }) {
     </section>
   );
 }
-
-const SCROLLABLE = { tabIndex: 0 };

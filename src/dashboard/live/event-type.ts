@@ -4,7 +4,7 @@ import type { EventType } from '../documents.generated.ts';
 export const wireType = (type: EventType): string =>
   type.toLowerCase().replace(/^(group_chat|[a-z]+)_/, (_, resource: string) => `${resource}.`);
 
-/** The colour of an event: what went wrong, what arrived, what was read. */
+/** The tone of an event: failures, arrivals and read messages stand out. */
 export function toneOf(type: EventType): string {
   if (/FAILED|DISABLED|REVOKED|OPTED_OUT/.test(type)) return 'tone-failed';
   if (type === 'MESSAGE_RECEIVED' || type === 'MESSAGE_REACTION') return 'tone-received';

@@ -2,24 +2,25 @@ import { useEffect, useState } from 'react';
 import { type ParleyClient, ParleyError, type TypedDocument } from '../../client/client.ts';
 import { LiveEventsDocument, LiveRatesDocument, LiveStartDocument } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
+import { type Fault, requestFault } from '../texts/faults.ts';
 import { EventBuffer } from './event-buffer.ts';
 import { Rates } from './rates.ts';
 
 interface LiveStreams {
   readonly events: EventBuffer;
   readonly rates: Rates;
-  readonly problem: string | undefined;
+  readonly problem: Fault | undefined;
 }
 
 /**
- * Follows the events that the session may read and their rates, outside of the cache and of React. Both streams begin at one
- * place of the log, and resume behind their last value after a lost connection.
+ * Follows the events that the session may read and their rates, outside of the cache and of React. Both streams begin at the same
+ * cursor, and resume after their last value when a connection was lost.
  */
 export function useLiveStreams(): LiveStreams {
   const { client } = useAccount();
   const [events] = useState(() => new EventBuffer());
   const [rates] = useState(() => new Rates());
-  const [problem, setProblem] = useState<string>();
+  const [problem, setProblem] = useState<Fault>();
   useEffect(() => {
     const controller = new AbortController();
     const { signal } = controller;
@@ -36,15 +37,15 @@ export function useLiveStreams(): LiveStreams {
         }),
       ]);
     };
-    run().catch((error: Error) => {
-      if (!signal.aborted) setProblem(error.message);
+    run().catch((error: unknown) => {
+      if (!signal.aborted) setProblem(requestFault(error));
     });
     return () => controller.abort();
   }, [client, events, rates]);
   return { events, rates, problem };
 }
 
-/** @param take returns the cursor behind a value */
+/** Follows a subscription from a cursor, and resumes it when it was too slow. @param take receives a value; returns its cursor */
 async function followFrom<Data>(
   client: ParleyClient,
   document: TypedDocument<Data, { after?: string | null | undefined }>,
@@ -58,7 +59,7 @@ async function followFrom<Data>(
       for await (const data of client.subscribe(document, { after }, { signal })) after = take(data);
       return;
     } catch (error) {
-      // A page in the background may read more slowly than events arrive: the gateway ends the stream, which goes on at its cursor.
+      // The gateway ends the stream of a page that reads too slowly, for example in the background: resume at the cursor.
       if (!(error instanceof ParleyError) || error.code !== 'SERVICE_UNAVAILABLE') throw error;
       signal.throwIfAborted();
     }

@@ -12,7 +12,7 @@ import { RateChart } from './rate-chart.tsx';
 
 /** Live rates and statistics of the last 24 hours; cards that the session may not read are left out. */
 export default function Live() {
-  const { t } = useTexts();
+  const { t, faultText } = useTexts();
   const { can } = useAccount();
   const isConnected = use(ConnectionContext);
   const { events, rates, problem } = useLiveStreams();
@@ -21,7 +21,7 @@ export default function Live() {
       <p className={isConnected ? 'visually-hidden' : 'notice'} role="status">
         {isConnected ? t('live.connected') : t('live.lost')}
       </p>
-      {problem !== undefined && <p className="notice danger">{problem}</p>}
+      {problem !== undefined && <p className="notice danger">{faultText(problem)}</p>}
       <section className="card">
         <h2>{t('live.perSecond')}</h2>
         <RateChart rates={rates} />

@@ -10,7 +10,7 @@ import { usePolling } from './use-polling.ts';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-/** Each step contains those behind it: what was read was delivered. */
+/** Each step includes the later ones: a message that was read was also delivered. */
 const FUNNEL = [
   { status: 'QUEUED', label: 'live.accepted', of: ['SCHEDULED', 'QUEUED', 'SENT', 'DELIVERED', 'READ', 'FAILED'] },
   { status: 'SENT', label: 'message.SENT', of: ['SENT', 'DELIVERED', 'READ'] },
@@ -19,7 +19,7 @@ const FUNNEL = [
   { status: 'FAILED', label: 'message.FAILED', of: ['FAILED'] },
 ] as const satisfies readonly { status: MessageStatus; label: string; of: readonly MessageStatus[] }[];
 
-/** How the messages of the last 24 hours went, from the statistics. */
+/** Statistics of the messages of the last 24 hours: funnel, failures, latency, one-time passwords. */
 export function MessageCards() {
   const { t } = useTexts();
   const hour = Math.floor(useNow(15_000) / HOUR);

@@ -1,3 +1,4 @@
+import { AVAILABILITY_TONES, QUALITY_TONES } from '../channels/channel-tones.ts';
 import { type LaneState, LiveQueuesDocument, type LiveQueuesQuery } from '../documents.generated.ts';
 import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
@@ -9,12 +10,10 @@ type Lane = NonNullable<LiveQueuesQuery['lanes']>[number];
 type Channel = NonNullable<LiveQueuesQuery['channels']>['nodes'][number];
 
 const TONES: Readonly<Record<LaneState, string>> = { RUNNING: 'info', WAITING: 'warning', RESTING: 'danger', IDLE: '' };
-const AVAILABILITY_TONES = { AVAILABLE: 'good', LIMITED: 'warning', BLOCKED: 'danger', UNKNOWN: '' } as const;
-const QUALITY_TONES = { GREEN: 'good', YELLOW: 'warning', RED: 'danger', UNKNOWN: '' } as const;
 
 const NONE = {};
 
-/** The queues of the account with the state of their lanes, and how its numbers are. */
+/** The queues of the account with the state of their lanes, and the health of its numbers. */
 export function QueueCards() {
   const { t } = useTexts();
   const data = usePolling(LiveQueuesDocument, NONE);

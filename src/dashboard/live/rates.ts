@@ -28,8 +28,8 @@ export class Rates {
   }
 
   /**
-   * Seconds since 1970, then the counts of each status, null for one without messages: its line would hide those below it. The last
-   * two seconds are left out, because their counts are still on the way.
+   * Seconds since 1970, then the counts of each status; null for a status without messages, whose line would hide those below it. The
+   * last two seconds are omitted, because their counts may not have arrived yet.
    */
   series(nowMs: number): (number | null)[][] {
     const end = Math.floor(nowMs / 1_000) - 1;

@@ -1,6 +1,6 @@
 import type { TextKey } from '../texts/texts.tsx';
 
-/** Codes of the network that are seen often, in words. */
+/** Texts of the network's most frequent error codes. */
 const REASONS: Readonly<Record<number, TextKey>> = {
   130429: 'reason.tooFast',
   130472: 'reason.experiment',

@@ -5,7 +5,7 @@ import 'uplot/dist/uPlot.min.css';
 export interface PlotOptions {
   /** In pixels; the width is that of the box. */
   readonly height: number;
-  /** How far the scale reaches at least, so that small values do not look large. */
+  /** Minimum of the scale's upper end, so that small values do not look large. */
   readonly leastMaximum: number;
   readonly time: Intl.DateTimeFormat;
   readonly timeAxis: uPlot.Axis;
@@ -19,8 +19,8 @@ export interface PlotOptions {
 
 /**
  * Draws lines over time into a box.
- * @param options undefined: nothing is drawn; others than before: drawn anew
- * @returns the chart, for new data
+ * @param options undefined draws nothing; another object draws the chart anew
+ * @returns the chart, to set new data
  */
 export function usePlot(
   box: RefObject<HTMLElement | null>,
@@ -32,7 +32,7 @@ export function usePlot(
     if (!element || !options) return;
     const { height, leastMaximum, time, timeAxis, valueAxis, series, colourOf, data } = options;
     const text = () => getComputedStyle(element).color;
-    // A canvas knows no light-dark(): colours are those of elements as the browser computes them, also after a change of theme.
+    // A canvas does not support light-dark(): take the computed colours of elements, which also follow a change of the theme.
     const stroke = (index: number) => (): string => getComputedStyle(colourOf(index) ?? element).color;
     const plot = new uPlot(
       {

@@ -4,7 +4,7 @@ import type { TypedDocument } from '../../client/client.ts';
 
 const POLL_MS = 10_000;
 
-/** A query that is repeated while the page is looked at. While the gateway cannot be reached, the last answer stays. */
+/** Repeats a query while the page is visible. While the gateway cannot be reached, the last answer stays. */
 export function usePolling<Data, Variables extends object>(
   document: TypedDocument<Data, Variables>,
   variables: Variables,

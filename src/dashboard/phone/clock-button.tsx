@@ -6,10 +6,10 @@ import { useEmulator } from './use-chat.ts';
 /** Longer than the window of 24 hours. */
 const HOURS = 25;
 
-/** Said on `window` once windows end earlier. */
+/** Event on `window`, dispatched when service windows were moved back. */
 export const TIME_PASSED = 'parley:time-passed';
 
-/** Lets a day pass, to see a window close. */
+/** Simulates that more than a day has passed, so that service windows close. */
 export function ClockButton() {
   const { t } = useTexts();
   const emulator = useEmulator();

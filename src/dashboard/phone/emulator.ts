@@ -1,4 +1,4 @@
-/** The emulated network, which a development gateway shows at its own origin. */
+/** Client of the emulated network, whose routes a development gateway forwards at its own origin. */
 
 type Json = Readonly<Record<string, unknown>>;
 
@@ -46,17 +46,17 @@ export interface Emulator {
   numbers(): Promise<readonly BusinessNumber[]>;
   /** @param groupId the chat of a group instead of that with the business */
   chat(person: string, groupId?: string): Promise<Chat>;
-  /** The phone goes offline or comes back, blocks the business or no longer. */
+  /** Takes the phone offline or back online, blocks or unblocks the business. */
   setPhone(phone: string, change: { readonly isOffline?: boolean; readonly isBlocking?: boolean }): Promise<void>;
   /** The person joins a group chat, which the first one creates. */
   join(phone: string, group: Group): Promise<void>;
-  /** The person writes, taps or sends a file. @throws Error in words */
+  /** Sends a message, a tap or a file of the person. @throws Error with a message for the reader */
   inbound(message: Json): Promise<void>;
-  /** The content of a file, as the address of a blob. */
+  /** The content of a file, as a blob URL. */
   media(id: string): Promise<string>;
-  /** As if so many hours had passed: windows end so much earlier. */
+  /** Simulates that this many hours have passed: service windows end that much earlier. */
   passTime(hours: number): Promise<void>;
-  /** Whether the gateway shows an emulated network to this page. */
+  /** Whether the gateway forwards an emulated network's routes. */
   isThere(): Promise<boolean>;
 }
 

@@ -1,6 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { SCROLLABLE } from '../ui/scrollable.ts';
 import { base64Of } from './base64.ts';
 import type { ChatMessage } from './emulator.ts';
 import { PhoneMenu } from './phone-menu.tsx';
@@ -195,6 +196,3 @@ export function PhoneDevice({ phone, name, businessNumber, onClose, onNumber }: 
     </section>
   );
 }
-
-/** A scroll area is reached with the keyboard. */
-const SCROLLABLE = { tabIndex: 0 };

@@ -8,13 +8,13 @@ import { currentPresence, onPresenceChange } from './presence-state.ts';
 /** The server forgets presence after 30 seconds, and typing after 10. */
 const REPEAT_MS = 8_000;
 
-/** Tells colleagues that this staff member is here, and which conversation is open. Tokens are nobody. */
+/** Reports this staff member's presence and open conversation. Access tokens have no presence. */
 export function PresenceBeacon() {
   const { viewer, can } = useAccount();
   const isConnected = use(ConnectionContext);
   const [, setPresence] = useMutation(SetPresenceDocument);
   const isStaff = viewer.staffMember !== null && can('CONVERSATIONS_READ');
-  // Also after the connection is back: its end removed what was shown.
+  // Also after a reconnection, because the end of the connection removed the presence.
   useEffect(() => {
     if (!isStaff || !isConnected) return;
     const state = (): void => {

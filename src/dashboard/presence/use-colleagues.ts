@@ -11,7 +11,7 @@ export interface Colleague {
   readonly isTyping: boolean;
 }
 
-/** Shows colleagues that this conversation is open here. @returns who else has it open, live */
+/** Shows colleagues that this conversation is open here. @returns the colleagues who have it open, live */
 export function useColleagues(conversationId: string): readonly Colleague[] {
   const { viewer } = useAccount();
   const me = viewer.staffMember?.id;

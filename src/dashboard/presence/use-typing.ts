@@ -1,10 +1,10 @@
 import { useCallback, useEffect, useRef } from 'react';
 import { currentPresence, setPresenceState } from './presence-state.ts';
 
-/** Nobody types who has not touched a key for this time. */
+/** Typing ends this long after the last change. */
 const IDLE_MS = 6_000;
 
-/** Tells colleagues that an answer is being typed. @returns to call with each change of the text */
+/** Shows colleagues that an answer is being typed. @returns a function to call with each change of the text */
 export function useTyping(): (text: string) => void {
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   const stop = useCallback(() => {

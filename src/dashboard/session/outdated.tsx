@@ -1,6 +1,6 @@
 import { useTexts } from '../texts/texts.tsx';
 
-/** Over the page, once the gateway has another version than it. Nothing is loaded unasked: something may be being written or uploaded. */
+/** Shown over the page when the gateway has another version. It does not reload itself: a text or an upload may be in progress. */
 export function Outdated() {
   const { t } = useTexts();
   return (

@@ -11,7 +11,7 @@ import {
   ViewerDocument,
 } from '../documents.generated.ts';
 import { createEmulator } from '../phone/emulator.ts';
-import type { Fault } from '../texts/faults.ts';
+import { type Fault, requestFault } from '../texts/faults.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { type Account, AccountContext } from './account.tsx';
 import { ConnectionContext } from './connection.ts';
@@ -45,7 +45,7 @@ type State =
   | { readonly step: 'signed-out'; readonly problem?: Fault; readonly isLinkUsed?: boolean }
   | { readonly step: 'open'; readonly session: Session; readonly opened: Opened };
 
-/** Between two questions whether a session that was refused is still good. */
+/** Minimum time between two checks of a refused session. */
 const REOPEN_EVERY_MS = 60_000;
 
 /** The link's token is taken once, when the page loads: React may call an initializer twice. */
@@ -58,7 +58,7 @@ function firstState(): State {
   return session ? { step: 'opening', session } : { step: 'signed-out' };
 }
 
-/** Shows the page to who is signed in, and the sign-in form to others. */
+/** Shows the page if a session is open, otherwise the sign-in form. */
 export function SessionGate({ children }: { readonly children: ReactNode }) {
   const { t, faultText } = useTexts();
   const wording = useRef(faultText);
@@ -85,17 +85,19 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       const { linkToken, session } = state;
       accountChange(linkToken, session).then(
         change => proceed(change ? { step: 'asking', linkToken, session, change } : { step: 'redeeming', linkToken }),
-        (error: unknown) => proceed({ step: 'signed-out', problem: faultOf(error) }),
+        (error: unknown) => proceed({ step: 'signed-out', problem: requestFault(error) }),
       );
     }
     if (state.step === 'redeeming')
       redeemLink(state.linkToken).then(
         session => proceed({ step: 'opening', session }),
-        // The link was used already: by this browser, most of the time.
+        // The link was used already, usually by this browser.
         (error: unknown) => {
           const session = storedSession();
           const isLinkUsed = error instanceof ParleyError && error.code === 'UNAUTHORIZED';
-          proceed(session ? { step: 'opening', session } : { step: 'signed-out', problem: faultOf(error), isLinkUsed });
+          proceed(
+            session ? { step: 'opening', session } : { step: 'signed-out', problem: requestFault(error), isLinkUsed },
+          );
         },
       );
     if (state.step === 'opening')
@@ -109,9 +111,9 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
           proceed({ step: 'open', session: state.session, opened });
         },
         (error: unknown) => {
-          // Where the gateway only cannot serve, or is being upgraded, the session is still good: a token of a link is shown nowhere else.
+          // While the gateway is unavailable or being upgraded, the session is kept: the token of a link is shown nowhere else.
           if (isCurrent && isRefusal(error) && error.code !== OTHER_VERSION) giveUpSession(state.session);
-          proceed({ step: 'signed-out', problem: faultOf(error) });
+          proceed({ step: 'signed-out', problem: requestFault(error) });
         },
       );
     return () => {
@@ -133,7 +135,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   const leave = useCallback((client: ParleyClient | undefined) => {
     forgetSession();
     void client?.close();
-    // The address names what was looked at.
+    // The URL contains the ids of what was open.
     history.replaceState(null, '', '/');
     setState({ step: 'signed-out' });
   }, []);
@@ -145,10 +147,10 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       }),
     [leave, client, session],
   );
-  // The gateway no longer accepts the session: asks once more, and shows nothing of the account meanwhile.
+  // The gateway refused the session: check it once more, and show nothing of the account meanwhile.
   const reopenedAt = useRef(Number.NEGATIVE_INFINITY);
   const reopen = useCallback(() => {
-    // Where only some requests are refused, by a proxy for example, asking would not end: the errors are shown.
+    // If only some requests are refused, by a proxy for example, the checks would never end: show the errors instead.
     if (performance.now() - reopenedAt.current < REOPEN_EVERY_MS) return;
     reopenedAt.current = performance.now();
     setState(before => (before.step === 'open' ? { step: 'opening', session: before.session } : before));
@@ -160,7 +162,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
       ...opened,
       can: (...wanted) => wanted.every(scope => scopes.has(scope)),
       actAs,
-      // Where it fails, the people that were read before stay.
+      // If it fails, the list that was read before stays.
       readStaff: () =>
         void staffOf(opened.client, opened.viewer).then(
           staff => take(opened.client, { staff }),
@@ -168,12 +170,12 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
         ),
       signOut() {
         leave(opened.client);
-        // Where the gateway cannot be reached, the token ends by itself.
+        // If the gateway cannot be reached, the token expires by itself.
         if (session) revokeOwnToken(session).catch(() => undefined);
       },
     };
   }, [opened, session, actAs, leave, take]);
-  // In the language of the moment: the client and its cache outlive a change of it. Not the loss of a scope.
+  // A change of the language keeps the client and its cache; the loss of a scope does not.
   const narrowings = opened?.narrowings ?? 0;
   const graphql = useMemo(
     () =>
@@ -217,7 +219,7 @@ export function SessionGate({ children }: { readonly children: ReactNode }) {
   return <div className="page-loading" aria-busy="true" />;
 }
 
-/** @param onViewer called with who acts from then on: their role may have changed */
+/** @param onViewer called with the viewer after each renewal of the session: their role may have changed */
 async function open(
   session: Session,
   onConnection: (state: 'connected' | 'closed') => void,
@@ -225,7 +227,7 @@ async function open(
 ): Promise<Opened> {
   const client = openClient(session, {
     onConnection,
-    // Where it fails, the next renewal asks again.
+    // If it fails, the next renewal reads the viewer again.
     onRenewed: () =>
       void viewerOf(client).then(
         viewer => onViewer(client, viewer),
@@ -267,8 +269,3 @@ async function viewerOf(client: ParleyClient): Promise<Opened['viewer']> {
   if (!viewer) throw new ParleyError([]);
   return viewer;
 }
-
-const faultOf = (error: unknown): Fault =>
-  error instanceof Error
-    ? { message: error.message, code: error instanceof ParleyError ? error.code : undefined }
-    : { message: String(error) };

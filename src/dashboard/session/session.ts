@@ -31,13 +31,13 @@ const fetchWithClock: typeof fetch = async (input, init) => {
   return answer;
 };
 
-/** What every client of the page has. */
+/** Options of every client of the page. */
 const OPTIONS = { url: location.origin, documentId, fetch: fetchWithClock };
 
 const LINK = /^#sign-in=(ply_\w+)$/;
 const LINK_DAYS = 30;
 
-/** The session of this browser, as the person that this tab chose: another tab may act as another one. */
+/** The session of this browser, with the staff member that this tab has chosen: other tabs may act as other people. */
 export function storedSession(): Session | undefined {
   const [shared, own] = [read(localStorage), read(sessionStorage)];
   return shared && own?.token === shared.token ? own : shared;
@@ -57,12 +57,12 @@ export function storeSession(session: Session): void {
   for (const storage of [localStorage, sessionStorage]) storage.setItem(KEY, JSON.stringify(session));
 }
 
-/** A session that was given up: `null` in JSON. Not removed, which signs out other tabs. */
+/** Replaces a session that was given up. It is not removed, because a removal signs out other tabs. */
 const GIVEN_UP = 'null';
 
 /**
- * Forgets a session that the gateway refuses. Other tabs may act as somebody else, or with another token: they learn by themselves what
- * the gateway refuses to them.
+ * Forgets a session that the gateway refuses. Other tabs may act as another person or with another token: they find out by themselves
+ * whether the gateway refuses theirs.
  */
 export function giveUpSession({ token, staffId }: Session): void {
   for (const storage of [localStorage, sessionStorage]) {
@@ -71,7 +71,7 @@ export function giveUpSession({ token, staffId }: Session): void {
   }
 }
 
-/** What a browser keeps when somebody signs out: it says nothing about the person or the account. */
+/** Stored settings that stay after a sign-out, because they contain nothing about the person or the account. */
 const KEPT: ReadonlySet<string> = new Set(['parley.language', 'parley.theme']);
 
 /** Signs this browser out: removes the session, drafts, and what else the page has stored. Other tabs notice. */
@@ -88,7 +88,7 @@ interface OtherTabs {
   onGivenUp(): void;
 }
 
-/** @returns stops to listen to other tabs */
+/** Listens for sign-outs of other tabs. @returns a function that stops listening */
 export function onOtherTabs({ onForgotten, onGivenUp }: OtherTabs): () => void {
   const listen = ({ key, newValue }: StorageEvent): void => {
     if ((key === KEY || key === null) && newValue === null) onForgotten();
@@ -98,7 +98,7 @@ export function onOtherTabs({ onForgotten, onGivenUp }: OtherTabs): () => void {
   return () => window.removeEventListener('storage', listen);
 }
 
-/** Revokes a token of this browser alone. One that was typed in may be used elsewhere, and stays. */
+/** Revokes the token if it belongs to this browser alone. A token that was typed in may be used elsewhere, and stays. */
 export async function revokeOwnToken({ token, isOwn = false }: Session): Promise<void> {
   if (!isOwn) return;
   const client = createClient({ ...OPTIONS, token });
@@ -112,7 +112,7 @@ interface ClientListener {
   onRenewed(): void;
 }
 
-/** Opens a client for a session. A staff session is renewed with the token that it comes from. */
+/** Opens a client for a session. A staff session is renewed with the access token that created it. */
 export function openClient({ token, staffId }: Session, { onConnection, onRenewed }: ClientListener): ParleyClient {
   const options = { ...OPTIONS, onConnection };
   if (staffId === undefined) return createClient({ ...options, token });
@@ -151,7 +151,8 @@ export interface AccountChange {
 }
 
 /**
- * Tells whether a link would replace a session of another account: somebody else may have sent the link, to be given what is written.
+ * Tells whether a link would replace the session of another account: an attacker may have sent the link, so that the reader works in the
+ * attacker's account.
  * @returns undefined for the same account, or if the link was used or the session has ended
  */
 export async function accountChange(linkToken: string, session: Session): Promise<AccountChange | undefined> {

@@ -6,11 +6,12 @@ import { useDates } from '../texts/dates.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field } from '../ui/field.tsx';
+import { failureTexts } from '../ui/user-errors.tsx';
 
 type Result = NonNullable<DryRunShopQuery['dryRunIntegration']>;
 
 const TONES = { ACTS: 'good', DONE: 'info', NOT_MEANT: '', REFUSES: 'danger' } as const;
-/** The type of event that a new order is; a mapping applies to some types only. */
+/** The topic of a new order, because a mapping applies to some topics only. */
 const TOPICS = { WOOCOMMERCE: 'order.created', SHOPIFY: 'orders/create', GENERIC: undefined } as const;
 /** An order as WooCommerce posts it. */
 const SAMPLE = JSON.stringify(
@@ -51,7 +52,7 @@ export function DryRun({ shop, onClose }: { readonly shop: ShopFragment; readonl
         .query(DryRunShopDocument, variables, { requestPolicy: 'network-only' })
         .toPromise();
       if (data?.dryRunIntegration) setResult(data.dryRunIntegration);
-      else setProblem(error?.graphQLErrors[0]?.message ?? error?.message);
+      else setProblem(error && failureTexts(error).join(' '));
     } catch (fault) {
       if (!(fault instanceof SyntaxError)) throw fault;
       setProblem(t('shops.notJson', { fault: fault.message }));

@@ -21,7 +21,7 @@ interface Props {
   readonly onClose: () => void;
 }
 
-/** A value as it is written in the form: a path of the payload, or a fixed text in quotes. */
+/** A value as the form shows it: a path of the payload, or a fixed text in quotes. */
 const written = ({ path, text }: { readonly path: string | null; readonly text: string | null }): string =>
   path ?? `"${text ?? ''}"`;
 const valueFrom = (text: string) => {
@@ -29,7 +29,7 @@ const valueFrom = (text: string) => {
   return fixed === undefined ? { path: text } : { text: fixed };
 };
 
-/** Which template is sent for an order in which status, and where its variables come from. */
+/** Edits a mapping: the order statuses, the template that they send, and the sources of its variables. */
 export function MappingDialog({ shop, mapping, onClose }: Props) {
   const { t } = useTexts();
   const [created, create] = useMutation(CreateShopMappingDocument);

@@ -30,6 +30,14 @@ export function faultText({ code = '', message, path = [] }: Fault, texts: Reado
 /** Answers of a proxy or of the gateway to a file itself, not to the moment at which it came. */
 const isOfFile = (status = 0): boolean => status >= 400 && status < 500 && status !== 429;
 
+/** Why a request failed, as a fault with a text: the gateway answered with errors, or none came. */
+export function requestFault(error: unknown): Fault {
+  if (!(error instanceof Error)) return { message: String(error) };
+  const { message } = error;
+  if (error instanceof TransportError) return { code: 'SERVICE_UNAVAILABLE', message };
+  return { code: error instanceof ParleyError ? error.code : undefined, message };
+}
+
 /** Why a file was not uploaded, as a fault with a text. */
 export function uploadFault(error: Error): Fault {
   const { message } = error;

@@ -9,7 +9,7 @@ type Values = Readonly<Record<string, string | number>>;
 
 interface Loaded {
   readonly texts: Partial<Texts>;
-  /** What the errors of the API are called; undefined in English, in which they are written. */
+  /** Texts of the API's errors; undefined for English, the language of the API itself. */
   readonly faults?: FaultTexts;
 }
 

@@ -10,9 +10,9 @@ interface Props {
   readonly question: string;
   /** Consequence: what is irreversible, or what remains. */
   readonly consequence: string;
-  /** The word on the button that does it. */
+  /** Text of the button that confirms. */
   readonly action: string;
-  /** Does it, and shows an error itself. */
+  /** Performs the action, and reports its errors itself. */
   readonly onConfirm: () => Promise<unknown>;
   readonly children: ReactNode;
 }

@@ -11,8 +11,8 @@ interface Props {
 }
 
 /**
- * A modal dialog of the browser: it keeps the focus, gives it back to what opened it, and Escape closes it. It stands at the end of the page, and its forms submit for
- * themselves: one that is opened within a form would otherwise submit that form too.
+ * A modal dialog of the browser: it traps the focus, returns it to the element that opened it, and closes with Escape. It is rendered at
+ * the end of the page, and its forms submit for themselves: opened within a form, it would otherwise submit that form too.
  */
 export function Dialog({ title, onClose, children, isWide = false }: Props) {
   const { t } = useTexts();
@@ -23,7 +23,7 @@ export function Dialog({ title, onClose, children, isWide = false }: Props) {
     if (!element || element.open) return;
     const opener = document.activeElement;
     element.showModal();
-    // A dialog that is taken off the page gives the focus to nobody, unlike one that is closed.
+    // Unlike a dialog that is closed, one that is removed does not return the focus.
     return () => {
       if (opener instanceof HTMLElement && document.activeElement === document.body) opener.focus();
     };

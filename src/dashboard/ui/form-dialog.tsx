@@ -16,7 +16,7 @@ interface Props {
   readonly isShown?: (error: UserError) => boolean;
   readonly failure: CombinedError | undefined;
   readonly onSubmit: () => unknown;
-  /** Stands in place of the form once it has done its work, if there is something to read then. */
+  /** Replaces the form after a successful submission, if there is a result to read. */
   readonly done?: ReactNode;
   /** The fields. */
   readonly children: ReactNode;
@@ -24,7 +24,7 @@ interface Props {
   readonly beside?: ReactNode;
 }
 
-/** A dialog with a form: its fields, the errors that belong to none of them, and the buttons that leave it or submit. */
+/** A dialog with a form: its fields, the errors that belong to no field, and the buttons to cancel and submit. */
 export function FormDialog({ title, onClose, isWide = false, children, beside, done, onSubmit, ...more }: Props) {
   const { t } = useTexts();
   const { action = t('save'), isBusy, errors, isShown = () => false, failure } = more;

@@ -61,7 +61,7 @@ export type IconName = keyof typeof PATHS;
 /** Icons that are mirrored in right-to-left languages. */
 const MIRRORED: ReadonlySet<IconName> = new Set(['back', 'arrow', 'send', 'reply', 'forward', 'list', 'panel', 'play']);
 
-/** Decoration: the text beside it has the meaning, or by the label of its button. */
+/** Decorative: the meaning is in the text beside it, or in the label of its button. */
 export const Icon = ({ name, size = 20 }: { readonly name: IconName; readonly size?: number }) => (
   <svg
     className={MIRRORED.has(name) ? 'icon mirrored' : 'icon'}

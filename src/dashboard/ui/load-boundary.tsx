@@ -2,7 +2,7 @@ import { Component, type ReactNode } from 'react';
 import { useTexts } from '../texts/texts.tsx';
 
 interface Props {
-  /** Another one begins anew: what failed there may not concern what is shown here. */
+  /** A change resets the boundary: the failure of one page does not concern another. */
   readonly place: string;
   readonly children: ReactNode;
 }
@@ -13,8 +13,8 @@ interface State {
 }
 
 /**
- * Says so where a page cannot be shown: its script could not be loaded, because the network failed or a new version of the gateway has
- * others. Without it React would remove everything, with what is being uploaded or sent.
+ * Shows a message if the script of a page cannot be loaded, because the network failed or a new version of the gateway has other scripts.
+ * Without it, React would unmount the whole application, including uploads and sends in progress.
  */
 export class LoadBoundary extends Component<Props, State> {
   override state: State = { place: this.props.place, hasFailed: false };

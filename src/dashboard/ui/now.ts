@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Less than this is the time that an answer takes, and the fraction of a second that its date lacks. */
+/** Smaller differences are latency, and the fraction of a second that the header `Date` lacks. */
 const SAME_MS = 10_000;
 
 let aheadMs = 0;
@@ -12,8 +12,8 @@ export function compareClock(date: string | null): void {
 }
 
 /**
- * The present time by the gateway's clock, because that of this computer may be wrong: what ends, and when, is decided there.
- * Milliseconds since the epoch.
+ * The present time by the gateway's clock, in milliseconds since the epoch. This computer's clock may be wrong, and the gateway decides
+ * when windows and sessions end.
  */
 export const presentTime = (): number => Date.now() + aheadMs;
 

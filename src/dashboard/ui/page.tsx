@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { SCROLLABLE } from './scrollable.ts';
 
 interface Props {
   readonly title: string;
@@ -10,9 +11,6 @@ interface Props {
   /** The content takes the height that is left, and scrolls within itself. */
   readonly isFilled?: boolean;
 }
-
-/** A scroll area is reached with the keyboard. */
-const SCROLLABLE = { tabIndex: 0 };
 
 export const Page = ({ title, lead, above, actions, children, isFilled = false }: Props) => (
   <main className={isFilled ? 'page filled' : 'page'} {...(isFilled ? {} : SCROLLABLE)}>

@@ -4,7 +4,7 @@ interface Props {
   readonly max: number;
 }
 
-/** How far something is, with its figures for screen readers. */
+/** A progress bar with its figures for screen readers. */
 export const Progress = ({ label, value, max }: Props) => (
   <progress className="progress" aria-label={label} value={value} max={Math.max(max, 1)} />
 );

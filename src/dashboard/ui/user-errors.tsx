@@ -6,6 +6,10 @@ export interface UserError {
   readonly path?: readonly string[];
 }
 
+/** Why a request failed, without the source that urql writes before the first message. */
+export const failureTexts = ({ graphQLErrors, networkError, message }: CombinedError): readonly string[] =>
+  graphQLErrors.length > 0 ? graphQLErrors.map(error => error.message) : [networkError?.message ?? message];
+
 /** Shows user errors without a field in this form, or the failure of the request. */
 export function UserErrors({
   errors = [],
@@ -14,11 +18,7 @@ export function UserErrors({
   readonly errors?: readonly UserError[];
   readonly failure?: CombinedError | undefined;
 }) {
-  const messages = failure
-    ? failure.graphQLErrors.length > 0
-      ? failure.graphQLErrors.map(({ message }) => message)
-      : [failure.message.replace(/^\[\w+\] /, '')]
-    : errors.map(({ message }) => message);
+  const messages = failure ? failureTexts(failure) : errors.map(({ message }) => message);
   if (messages.length === 0) return null;
   return (
     <div className="notice danger" role="alert">

@@ -12,6 +12,7 @@ import { useTexts } from '../texts/texts.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { MoreButton } from '../ui/more-button.tsx';
+import { SCROLLABLE } from '../ui/scrollable.ts';
 import { TableBox } from '../ui/table-box.tsx';
 import { usePages } from '../ui/use-pages.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
@@ -157,9 +158,6 @@ function DeliveryDialog({ id, onClose }: { readonly id: string; readonly onClose
     </Dialog>
   );
 }
-
-/** A scroll area is reached with the keyboard. */
-const SCROLLABLE = { tabIndex: 0 };
 
 function prettyJson(text: string): string {
   try {

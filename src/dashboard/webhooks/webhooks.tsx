@@ -16,7 +16,7 @@ import { UserErrors } from '../ui/user-errors.tsx';
 import { Deliveries } from './deliveries.tsx';
 import { NewEndpoint } from './new-endpoint.tsx';
 
-/** Where events are delivered to, and what became of each delivery. */
+/** The endpoints to which events are delivered, and the deliveries. */
 export default function Webhooks() {
   const { t } = useTexts();
   const { can } = useAccount();
