@@ -22,6 +22,13 @@ test('all invalid variables are reported together', () => {
   );
 });
 
+test('an address of a database with several hosts is refused, and one with a comma elsewhere is not', () => {
+  for (const hosts of ['one:5432,two:5432', 'user:secret@one,two'])
+    expect(() => loadConfig({ DATABASE_URL: `postgres://${hosts}/parley` })).toThrow(/DATABASE_URL: .*with one host/);
+  const DATABASE_URL = 'postgres://user:a,b@one/parley,2?options=-c%20search_path=a,b';
+  expect(loadConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
+});
+
 test('variables that do not fit together are reported with those that are invalid', () => {
   const faulty = {
     PORT: '1.5',

@@ -14,6 +14,7 @@ interface Service {
   readonly command?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
   readonly volumes?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
   readonly depends_on?: Readonly<Record<string, { readonly condition: string }>>;
 }
 
@@ -49,6 +50,10 @@ describe('compose.yaml', () => {
   test('sets only variables that Parley reads', () => {
     const names = own.flatMap(([, { environment = {} }]) => Object.keys(environment));
     expect(names.filter(name => !config.includes(name))).toEqual([]);
+  });
+
+  test('does not take the server that the image of PostgreSQL starts for its first set-up, without TCP, for the database', () => {
+    expect(compose.services['database']?.healthcheck?.test.join(' ')).toBe('CMD pg_isready -h 127.0.0.1 -U parley');
   });
 
   test('names services, volumes and conditions that exist', () => {

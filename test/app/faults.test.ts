@@ -4,12 +4,13 @@ import type { FaultsPatch } from '../../src/emulator/faults.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { codeOf } from '../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../support/gateway.ts';
+import { freePort } from '../support/processes.ts';
 import { newPhone } from '../support/seed.ts';
 
 /** Timeout for responses that arrive, possibly after seconds on a busy machine. */
 const ENV = { PARLEY_NETWORK_TIMEOUT_MS: '30000', PARLEY_RECONCILE_MS: '5000', PARLEY_LANES: '40' };
 /** Wait for a status if there is no response: five seconds instead of thirty in production. */
-const IMPATIENT = { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '1000' };
+const IMPATIENT = { ...ENV, PARLEY_NETWORK_TIMEOUT_MS: '3000' };
 const RECONCILE_MS = Number(ENV.PARLEY_RECONCILE_MS);
 /** Generous, because none of these tests is about speed. */
 const PATIENCE_MS = 120_000;
@@ -198,7 +199,7 @@ describe.concurrent('a lost response', () => {
     ['a 500 with a passing code after the network took it', { errorCode: 131_000, when: 'after' }],
     ['a silence after the network took it', { timeout: true, when: 'after' }],
     ['a reset connection after the network took it', { reset: true, when: 'after' }],
-    ['an answer that comes too late', { latencyMs: 1_600, when: 'after' }],
+    ['an answer that comes too late', { latencyMs: 5_000, when: 'after' }],
   ])('%s: the message arrives, and once', async (_what, fault) => {
     const { tenant, id } = await sendInto(fault, impatient);
     await becomes(tenant, id, 'READ', impatient);
@@ -287,7 +288,8 @@ describe.concurrent('between acceptance and dispatch', () => {
   });
 
   test('a network outage delays messages without loss, and is retried with growing pauses', async () => {
-    const lonely = await startGateway({ env: ENV, emulator: { faults: CALM } });
+    // It is stopped and started again: meanwhile the system must not give its port to anybody else.
+    const lonely = await startGateway({ env: ENV, emulator: { port: await freePort(), faults: CALM } });
     const { port } = new URL(lonely.emulator.url);
     const { numbers } = (await fetch(`${lonely.emulator.url}/_emulator/numbers`).then(answer => answer.json())) as {
       numbers: { phoneNumberId: string; wabaId: string; displayPhoneNumber: string; verifiedName: string }[];

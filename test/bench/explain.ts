@@ -12,6 +12,7 @@ import { readManySendFacts } from '../../src/features/messages/send/facts.sql.ts
 import { findIdsByWamid, lockOutbound } from '../../src/features/messages/statuses/states.sql.ts';
 import type { Context } from '../../src/schema/context.ts';
 import type { Selection } from '../../src/schema/selection.ts';
+import { ANY_TIMELINE } from '../support/lane.ts';
 import { addMessages, addOutbox, addTenant, FIRST_PHONE, type FilledTenant, settle } from './fill.ts';
 import { createFixture } from './fixture.ts';
 import { printLine, printProgress } from './output.ts';
@@ -145,7 +146,7 @@ function* cases(db: Db, tenant: FilledTenant): Generator<[name: string, run: () 
   const { id: tenantId, channelId } = tenant;
   yield [
     'lane: claim 32 of 10,000',
-    () => claimDue(db, [{ tenantId, channelId, limit: 32, front: new QueueFront() }], inDoubtMs),
+    () => claimDue(db, [{ tenantId, channelId, limit: 32, front: new QueueFront() }], inDoubtMs, ANY_TIMELINE),
   ];
   yield ['lane: next due', () => nextDueMs(db, tenantId, channelId, inDoubtMs, new QueueFront())];
   yield ['sweep', () => dueOutboxLanes(inDoubtMs).execute(db)];

@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { openSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/processes.ts';
 
 /** A server under test, in a separate process. */
 export interface Server {
@@ -74,15 +74,4 @@ async function answering(child: ChildProcess, url: string): Promise<void> {
     }
     await sleep(50);
   }
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const listener = createServer();
-    listener.once('error', reject);
-    listener.listen(0, '127.0.0.1', () => {
-      const address = listener.address();
-      listener.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
 }

@@ -1,6 +1,6 @@
 import type { Browser, Page, Route, WebSocketRoute } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { payloadOf } from '../support/answers.ts';
+import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
@@ -27,6 +27,12 @@ const phoneOf = (person: number): string => `+1415555${String(2_000 + person)}`;
 
 function write(person: number, text: string): void {
   gateway.emulator.inbound({ from: phoneOf(person), text, profileName: `Person ${person}` });
+}
+
+/** The id of a person's contact. */
+async function contactOf(person: number): Promise<string> {
+  const document = 'query ($phone: String!) { contactByIdentifier(identifier: { phone: $phone }) { id } }';
+  return dataOf(await gateway.graphql(document, { phone: phoneOf(person) })).contactByIdentifier.id;
 }
 
 test('a conversation stays in a list of several pages when others become newer', async () => {
@@ -72,6 +78,58 @@ test('a thread that is opened again has no hole between its older messages and t
   const texts = await logOf(page).locator('.message-text').allInnerTexts();
   const turns = texts.map(text => Number(text.replace('Turn ', '')));
   expect(turns).toEqual(Array.from({ length: turns.length }, (_, index) => 51 - turns.length + index));
+  expect(faults).toEqual([]);
+});
+
+test('an open conversation that a merge makes part of another one goes on as that one', async () => {
+  for (const person of [140, 141]) write(person, `Hello from ${person}`);
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await rowOf(page, 'Person 141').click();
+  await logOf(page).getByText('Hello from 141').waitFor();
+  const [survivor, former] = await Promise.all([contactOf(140), contactOf(141)]);
+  const merge = { id: survivor, fromIds: [former] };
+  payloadOf(await gateway.mutate('mergeContacts', merge, 'contact { id }'));
+  await logOf(page).getByText('Hello from 140').waitFor();
+  await expect.poll(() => rowOf(page, 'Person 141').count()).toBe(0);
+  write(141, 'Is anybody there?');
+  await logOf(page).getByText('Is anybody there?').waitFor();
+  expect(faults).toEqual([]);
+});
+
+test('a person who is erased leaves the list and the thread that others have open', async () => {
+  write(130, 'Forget me');
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await rowOf(page, 'Person 130').click();
+  await logOf(page).getByText('Forget me').waitFor();
+  payloadOf(await gateway.mutate('deleteContact', { id: await contactOf(130) }, 'deletedId'));
+  await expect.poll(() => page.getByText('Forget me').count()).toBe(0);
+  await expect.poll(() => rowOf(page, 'Person 130').count()).toBe(0);
+  expect(faults).toEqual([]);
+});
+
+test('a conversation beyond the first page leaves the list when it is merged or deleted, and stays away', async () => {
+  for (let person = 301; person <= 345; person += 1) write(person, 'Hello');
+  const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  const readAll = async (): Promise<void> => {
+    await rowOf(page, 'Person 345').waitFor();
+    await page.locator('.list-end').scrollIntoViewIfNeeded();
+    await rowOf(page, 'Person 302').waitFor();
+  };
+  await readAll();
+  await rowOf(page, 'Person 301').waitFor();
+  const [deleted, survivor, former] = await Promise.all([301, 302, 303].map(contactOf));
+  payloadOf(await gateway.mutate('deleteContact', { id: deleted }, 'deletedId'));
+  payloadOf(await gateway.mutate('mergeContacts', { id: survivor, fromIds: [former] }, 'contact { id }'));
+  await expect.poll(() => rowOf(page, 'Person 301').count()).toBe(0);
+  await expect.poll(() => rowOf(page, 'Person 303').count()).toBe(0);
+  await page.getByRole('link', { name: 'Channels' }).click();
+  await page.getByRole('link', { name: 'Inbox' }).click();
+  await readAll();
+  expect(
+    await listOf(page)
+      .getByText(/^Person 30[1-3]$/)
+      .allInnerTexts(),
+  ).toEqual(['Person 302']);
   expect(faults).toEqual([]);
 });
 

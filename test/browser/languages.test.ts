@@ -80,6 +80,18 @@ test('why a file was not uploaded is told in the language of the page', async ()
   await problems.getByText('Das Gateway ist gerade nicht erreichbar.').waitFor();
 });
 
+test('a gateway that cannot be reached is told in the language of the page', async () => {
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token, {
+    locale: 'de-DE',
+    path: '/channels',
+  });
+  const unreachable = 'Das Gateway ist gerade nicht erreichbar. Versuchen Sie es gleich noch einmal.';
+  await page.getByRole('link', { name: 'Posteingang' }).waitFor();
+  await page.route('**/graphql', route => route.abort());
+  await page.getByRole('link', { name: 'Posteingang' }).click();
+  await page.locator('.inbox .notice.danger').getByText(unreachable, { exact: true }).waitFor();
+});
+
 test('each language words each fault', async () => {
   const keysOf = async (code: string): Promise<string[]> =>
     Object.keys(JSON.parse(await readFile(`src/dashboard/texts/faults/${code}.json`, 'utf8')));

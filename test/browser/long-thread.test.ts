@@ -143,9 +143,9 @@ test('older messages stay on the screen when the thread is read again after othe
   await expect.poll(() => texts(page)).toEqual(turns(81, 250));
 });
 
-test('a message that a search finds is shown, however far it is from what is on the screen', async () => {
-  const { page, from } = await openThread(600);
-  for (const turn of [5, 590])
+test('a message that a search finds is shown with one request, however far it is, and read on from there to the end', async () => {
+  const { page, from, faults, write } = await openThread(600);
+  for (const turn of [5, 300, 555, 590])
     await gateway.database.query(
       `update messages m set body = 'Needle ' || $2 from contacts c
        where c.tenant_id = m.tenant_id and c.id = m.contact_id and c.phone = $1 and m.body = 'Turn ' || $2`,
@@ -154,7 +154,12 @@ test('a message that a search finds is shown, however far it is from what is on 
   await page.reload();
   await page.getByRole('searchbox').fill('Needle');
   const found = page.getByRole('region', { name: 'Messages' });
-  for (const turn of [5, 590, 5]) {
+  let reads = 0;
+  page.on('request', request => {
+    if (request.postDataJSON()?.operationName === 'Thread') reads += 1;
+  });
+  const turnsOf = async (): Promise<string[]> => (await texts(page)).map(text => text.replace('Needle', 'Turn'));
+  for (const turn of [5, 590, 300, 5]) {
     await found.getByText(`Needle ${turn}`, { exact: true }).click();
     await expect.poll(() => logOf(page).locator('.sought .message-text').allInnerTexts()).toEqual([`Needle ${turn}`]);
     await expect
@@ -165,6 +170,43 @@ test('a message that a search finds is shown, however far it is from what is on 
         }),
       )
       .toBe(true);
-    expect((await texts(page)).length).toBeLessThanOrEqual(400);
+    expect((await texts(page)).length).toBe(turn === 5 ? 24 : 40);
   }
+  // The thread itself, perhaps once more, and the pages around 5 and 300.
+  expect(reads).toBeLessThan(6);
+
+  await page.getByRole('searchbox').fill('');
+  write('Are you there?');
+  await page.getByRole('list', { name: 'Conversations' }).getByText('Are you there?').waitFor();
+  expect(await turnsOf()).toEqual(turns(1, 24));
+  for (let last = 64; last <= 544; last += 40) {
+    await press(page, 'Newer messages');
+    await expect.poll(turnsOf).toEqual(turns(Math.max(1, last - 399), last));
+  }
+  await press(page, 'Newer messages');
+  await expect.poll(turnsOf).toEqual([...turns(225, 600), 'Are you there?']);
+  expect(await logOf(page).getByRole('button', { name: 'Newer messages' }).count()).toBe(0);
+
+  await page.getByRole('searchbox').fill('Needle');
+  await found.getByText('Needle 300', { exact: true }).click();
+  await expect.poll(() => logOf(page).locator('.sought .message-text').allInnerTexts()).toEqual(['Needle 300']);
+  await expect.poll(turnsOf).toEqual([...turns(225, 600), 'Are you there?']);
+  await press(page, 'Older messages');
+  await expect.poll(async () => (await turnsOf())[0]).toBe('Turn 185');
+  expect(faults).toEqual([]);
+});
+
+test('a found message that is near the last page is shown together with it', async () => {
+  const { page, from } = await openThread(120);
+  await gateway.database.query(
+    `update messages m set body = 'Haystack' from contacts c
+     where c.tenant_id = m.tenant_id and c.id = m.contact_id and c.phone = $1 and m.body = 'Turn 70'`,
+    [from],
+  );
+  await page.reload();
+  await page.getByRole('searchbox').fill('Haystack');
+  await page.getByRole('region', { name: 'Messages' }).getByText('Haystack', { exact: true }).click();
+  await expect.poll(() => texts(page)).toEqual([...turns(50, 69), 'Haystack', ...turns(71, 120)]);
+  await press(page, 'Older messages');
+  await expect.poll(async () => (await texts(page)).slice(0, 2)).toEqual(turns(10, 11));
 });

@@ -298,27 +298,33 @@ test('an answer is not sent without a file that could not be uploaded, until its
   await page.getByRole('log').getByText('See the map').waitFor();
 });
 
-test('older messages that cannot be read are asked for once, and the page says so', async () => {
+test('messages that cannot be read are asked for once, and the page says so', async () => {
   const page = await openConversation('Turn 0');
   const from = `+1415557${String(1_000 + persons)}`;
   for (let turn = 1; turn <= 45; turn += 1) gateway.emulator.inbound({ from, text: `Turn ${turn}` });
   await page.getByRole('log').getByText('Turn 45', { exact: true }).waitFor();
-  let asked = 0;
+  const asked = { before: 0, around: 0 };
   await page.route('**/graphql', async route => {
     const { operationName, variables } = route.request().postDataJSON() ?? {};
-    if (operationName !== 'Thread' || variables.before === undefined) return route.continue();
-    asked += 1;
-    const errors = [{ message: 'It cannot be read.', extensions: { code: 'INTERNAL_ERROR' } }];
+    const side = (['before', 'around'] as const).find(name => variables?.[name] !== undefined);
+    if (operationName !== 'Thread' || side === undefined) return route.continue();
+    asked[side] += 1;
+    const errors = [{ message: `Nothing ${side} can be read.`, extensions: { code: 'INTERNAL_ERROR' } }];
     await route.fulfill({ contentType: 'application/graphql-response+json', body: JSON.stringify({ errors }) });
   });
   const address = new URL(page.url());
   address.searchParams.set('message', 'no-such-message');
   await page.goto(address.href);
-  await page.getByRole('log').getByRole('alert').getByText('It cannot be read.').waitFor();
-  expect(asked).toBe(1);
+  const alert = page.getByRole('log').getByRole('alert');
+  await alert.getByText('Nothing around can be read.').waitFor();
+  const older = page.getByRole('button', { name: 'Older messages' });
+  await older.click();
+  await alert.getByText('Nothing before can be read.').waitFor();
+  expect(asked).toEqual({ before: 1, around: 1 });
   await page.unrouteAll();
-  await page.getByRole('button', { name: 'Older messages' }).click();
+  await older.click();
   await page.getByRole('log').getByText('Turn 0', { exact: true }).waitFor();
+  expect(await alert.count()).toBe(0);
 });
 
 test('what is typed into a contact stays when it changes, and overwrites nothing that somebody else wrote there', async () => {

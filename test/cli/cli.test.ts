@@ -163,6 +163,15 @@ test('all faults of a command line are reported at once', async () => {
     expect.stringMatching(/--features .*: magic\. There are bots,/),
     'error: required and not given: <name>',
   ]);
+  expect(await faultsOf('plan', 'create', 'Gold Plan', '--contacts', '-1')).toEqual([
+    expect.stringMatching(/--contacts .*'-1'/),
+    expect.stringMatching(/'name' .*'Gold Plan'.* lower-case letters/),
+  ]);
+  expect(await faultsOf('tenant', 'create', 'BAD', '--name', '', '--expires-at', 'soon', '--plan', 'gold')).toEqual([
+    expect.stringMatching(/--name .*''.* 1 to 255 characters/),
+    expect.stringMatching(/--expires-at .*'soon'/),
+    expect.stringMatching(/'slug' .*'BAD'.* lower-case letters/),
+  ]);
   expect(await faultsOf('tenant', 'create', 'acme', 'two', '--', '--three')).toEqual([
     "error: unexpected argument 'two'",
     "error: unexpected argument '--three'",

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
 import { holdLock } from '../support/lock.ts';
-import { type DatabaseProxy, startDatabaseProxy } from '../support/second-gateway.ts';
 import { Program } from './program.ts';
 
 let database: TestDatabase;

@@ -53,6 +53,43 @@ test('all findings of a correct deployment are ok, including its channel', async
   expect(code).toBe(0);
 });
 
+test('an event that a reader has set aside fails, is listed with its error, and is gone after a retry', async () => {
+  await gateway.database.query(
+    `insert into events (tenant_id, id, type, payload)
+     values ($1, uuid_v7(now(), 1), 'group.created', '{"group":{"id":1,"name":"Set aside"}}')`,
+    [gateway.tenant.id],
+  );
+  await gateway.database.query(
+    `insert into log_set_aside (tenant_id, event_id, reader, error)
+     select tenant_id, id, 'webhooks', 'invalid input syntax' from events where type = 'group.created'`,
+  );
+  const { code, of } = await examine();
+  expect(code).toBe(1);
+  expect(of('log readers')).toMatchObject({ state: 'failed', finding: 'events that webhooks could not consume: 1' });
+  const env = { DATABASE_URL: gateway.database.url, PARLEY_SECRET_KEY: gateway.secretKey };
+  const { output } = await session.run(directory, ['readers'], env);
+  expect(output).toMatch(/^webhooks +\d+ +1$/m);
+  expect(output).toMatch(/webhooks +\d+ +[\da-f-]{36} +group\.created +invalid input syntax/);
+  const retried = await session.run(directory, ['readers', 'retry', '--json'], env);
+  expect(retried.code).toBe(0);
+  expect(JSON.parse(retried.output)).toMatchObject([{ reader: 'webhooks', outcome: 'consumed', error: null }]);
+  expect((await examine()).of('log readers')).toMatchObject({ state: 'ok' });
+});
+
+test('a reader that is behind is a warning', async () => {
+  await gateway.database.query(
+    `insert into log_readers (name, xid, seq) values ('stopped', '0', 0);
+     update events set occurred_at = now() - interval '5 minutes'`,
+  );
+  const { code, of } = await examine();
+  expect(code).toBe(0);
+  expect(of('log readers')).toMatchObject({
+    state: 'warning',
+    finding: expect.stringMatching(/stopped is 30\d s behind/),
+  });
+  await gateway.database.query("delete from log_readers where name = 'stopped'");
+});
+
 test('without a database the other checks run, and the finding has a remedy', async () => {
   const { code, of } = await examine({ DATABASE_URL: 'postgres://nobody@127.0.0.1:1/nothing' });
   expect(of('database')).toMatchObject({ state: 'failed', finding: expect.stringContaining('ECONNREFUSED') });

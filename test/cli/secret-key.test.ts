@@ -7,7 +7,8 @@ import { SEALED_COLUMNS } from '../../src/database/sealed-values.sql.ts';
 import { createSecretBox, fingerprintOf } from '../../src/platform/crypto.ts';
 import { UserError } from '../../src/platform/user-error.ts';
 import { dataOf } from '../support/answers.ts';
-import { startGateway, type TestGateway } from '../support/gateway.ts';
+import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { holdLock } from '../support/lock.ts';
 import { startSecondGateway } from '../support/second-gateway.ts';
 import { type Finished, Program, Session } from './program.ts';
 
@@ -136,11 +137,16 @@ test('key rotation: both keys decrypt, earlier codes and idempotency keys stay v
     expect(next.resources.secrets.isShortLivedMac('otp', place, mac)).toBe(true);
     expect(dataOf(await next.graphql(create, {}, token)).createContactGroup.contactGroup.id).toBe(group);
 
-    // Interrupted, and started again.
+    // Interrupted, and started again. It cannot pass the last endpoint before it is killed.
+    const lock = await holdLock(
+      gateway.database,
+      'select 1 from webhook_endpoints where id = (select max(id) from webhook_endpoints) for update',
+    );
     const killed = new Program(directory, ['rotate-secrets'], env(NEW, OLD));
-    await killed.says('webhook_endpoints.secret: ');
+    await eventually(async () => expect(await lock.waiting()).toHaveLength(1));
     await killed.kill('SIGKILL');
     const half = await sealedUnder(NEW);
+    await lock.release();
     expect(half.yes).toBeGreaterThan(0);
     expect(half.no).toBeGreaterThan(0);
     expect(await serveOnce(OLD)).toBeUndefined();

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
+import { freePort } from '../support/processes.ts';
 
 export interface TcpProxy {
   readonly url: string;
@@ -47,8 +48,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     server.listen(at, '127.0.0.1');
     await once(server, 'listening');
   };
-  await open(0);
-  const own = (server.address() as AddressInfo).port;
+  // It is closed and opened again: meanwhile the system must not give the port to anybody else.
+  const own = await freePort();
+  await open(own);
   const cut = (): void => {
     for (const socket of sockets) socket.destroy();
   };

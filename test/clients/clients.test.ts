@@ -140,7 +140,6 @@ function graphqlWs(): Adapter {
 /** Over SSE a lost connection is resumed by the variable of the subscription. */
 function graphqlSse(): Adapter {
   let connection = new AbortController();
-  let after: string | undefined;
   const client = createSseClient({
     url: `${gateway.url}/graphql/stream`,
     retryAttempts: 10,
@@ -149,10 +148,8 @@ function graphqlSse(): Adapter {
     fetchFn: (url: string, init: RequestInit) => {
       connection = new AbortController();
       const { signal } = init;
-      const body = String(init.body).replace('"variables":{}', JSON.stringify({ variables: { after } }).slice(1, -1));
       return fetch(url, {
         ...init,
-        body,
         signal: signal ? AbortSignal.any([signal, connection.signal]) : connection.signal,
       });
     },
@@ -163,12 +160,14 @@ function graphqlSse(): Adapter {
       const document = query
         .replace('Groups {', 'Groups($after: String) {')
         .replace('filter: { types: [GROUP_CREATED] }', 'filter: { types: [GROUP_CREATED] }, after: $after');
+      // The client serializes its variables anew each time that it connects.
+      const variables: { after?: string } = {};
       client.subscribe<GroupEvent>(
-        { query: document, variables: {} },
+        { query: document, variables },
         {
           next: ({ data }) => {
             if (!data) return;
-            after = data.events.cursor;
+            variables.after = data.events.cursor;
             next(data);
           },
           error: () => undefined,

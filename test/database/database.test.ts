@@ -42,3 +42,56 @@ test.each([
     }
   },
 );
+
+test('sessions have none of the timeouts that an administrator has set for the database', async () => {
+  const admin = ['lock_timeout', 'idle_session_timeout', 'statement_timeout', 'idle_in_transaction_session_timeout'];
+  for (const name of admin)
+    await database.query(
+      `do $$ begin execute format('alter database %I set ${name} = %L', current_database(), '77ms'); end $$`,
+    );
+  const db = createDatabase({
+    url: database.url,
+    poolSize: 1,
+    readers: 1,
+    statementTimeoutMs: 9_000,
+    log: createLog('silent'),
+  });
+  try {
+    const settings = `select ${admin.map(name => `current_setting('${name}') as ${name}`).join(', ')}`;
+    const ours = {
+      lock_timeout: '0',
+      idle_session_timeout: '0',
+      statement_timeout: '9s',
+      idle_in_transaction_session_timeout: '9s',
+    };
+    const of = async (on: Db) => (await sql.raw(settings).execute(on)).rows[0];
+    expect(await of(db.write)).toEqual(ours);
+    expect(await of(db.read)).toEqual(ours);
+    expect(await of(db.leases)).toEqual({ ...ours, statement_timeout: '5s' });
+    const connection = await db.connect();
+    const { rows } = await connection.query(settings);
+    await connection.end();
+    expect(rows[0]).toEqual(ours);
+  } finally {
+    await db.close();
+  }
+});
+
+test('sessions of migrations have no timeouts', async () => {
+  const db = createDatabase({
+    url: database.url,
+    poolSize: 1,
+    readers: 1,
+    statementTimeoutMs: 0,
+    log: createLog('silent'),
+  });
+  try {
+    const { rows } = await sql`select current_setting('statement_timeout') as statement,
+      current_setting('idle_in_transaction_session_timeout') as idle, current_setting('lock_timeout') as lock`.execute(
+      db.write,
+    );
+    expect(rows[0]).toEqual({ statement: '0', idle: '0', lock: '0' });
+  } finally {
+    await db.close();
+  }
+});

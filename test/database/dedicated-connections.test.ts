@@ -5,8 +5,8 @@ import { createSessionLocks } from '../../src/database/session-locks.ts';
 import { createLog } from '../../src/platform/log.ts';
 import { createSignals } from '../../src/platform/signals.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually } from '../support/gateway.ts';
-import { startDatabaseProxy } from '../support/second-gateway.ts';
 
 /** Connections beside the pools. */
 

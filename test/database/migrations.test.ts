@@ -25,13 +25,15 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
+/** Processes start while other tests run: the default of five seconds is not always enough. */
+const PATIENCE = { PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000' };
+
 const parley = (...args: string[]) =>
   run(directory, args, {
     DATABASE_URL: database.url,
     PARLEY_SECRET_KEY: Buffer.alloc(32, 7).toString('base64'),
     PORT: '0',
-    // Processes start while other tests run: the default of five seconds is not always enough.
-    PARLEY_DATABASE_CONNECT_TIMEOUT_MS: '60000',
+    ...PATIENCE,
   });
 
 const applied = async (): Promise<string[]> =>
@@ -97,7 +99,7 @@ test('migrate beside a process that holds its locks in another order changes not
     await other.query('lock table kysely_migration in share mode');
     // Longer than a second: the other process waits before the migration looks for a deadlock.
     const url = `${database.url}?options=${encodeURIComponent('-c deadlock_timeout=5s')}`;
-    const migrating = run(directory, ['migrate'], { DATABASE_URL: url });
+    const migrating = run(directory, ['migrate'], { DATABASE_URL: url, ...PATIENCE });
     const key = await eventually(async () => {
       const { rows } = await other.query<{ key: string }>(
         `select ((a.classid::bigint << 32) | a.objid::bigint)::text as key from pg_locks a join pg_locks w on w.pid = a.pid

@@ -25,7 +25,8 @@ test('an open window closes when its hours have passed', async () => {
 });
 
 test('messages of one millisecond keep their order of arrival', async () => {
-  const { network, control } = await startNetwork();
+  const now = Date.now();
+  const { network, control } = await startNetwork({ clock: { now: () => now } });
   const written: string[] = [];
   for (let turn = 0; turn < 30; turn += 1) {
     await control('POST', 'inbound', { from: PERSON, text: `Question ${turn}` });

@@ -5,6 +5,8 @@ import { append } from '../../src/events/append.ts';
 import { isInRange } from '../../src/events/log.sql.ts';
 import { registerReader } from '../../src/events/readers.sql.ts';
 import { type LogReader, runReader, startReaders } from '../../src/events/readers.ts';
+import { retrySetAside } from '../../src/events/retry-set-aside.ts';
+import { listSetAside, readReaderStatus } from '../../src/events/set-aside.sql.ts';
 import type { Resources } from '../../src/schema/context.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
 import { pastEvents } from './past-events.ts';
@@ -223,4 +225,78 @@ test('a process that is behind the others does not move an unneeded reader back'
   isNeeded = true;
   await runReader(resources, shared, signal);
   expect(await taken('shared')).toEqual(['once 0', 'once 1']);
+});
+
+test('an event that cannot be consumed is set aside, the others are consumed, and it is consumed by a retry', async () => {
+  let isFixed = false;
+  const strict: LogReader = {
+    ...reader('strict'),
+    async consume(trx, range) {
+      // 22P02 for the event: invalid input syntax for type integer.
+      if (!isFixed)
+        await sql`
+          /* cross-tenant: a test */
+          select (e.payload -> 'group' ->> 'name')::integer from events e
+          where ${isInRange(range)} and e.payload -> 'group' ->> 'name' = 'poison 0'`.execute(trx);
+      return reader('strict').consume(trx, range);
+    },
+  };
+  await pastEvents(gateway);
+  const { stop } = await startReaders(resources, [strict]);
+  await write(20, 'fine ');
+  await write(1, 'poison ');
+  await write(20, 'later ');
+  resources.signals.send('events');
+  await eventually(async () => expect(await taken('strict')).toHaveLength(40));
+  expect(await taken('strict')).not.toContain('poison 0');
+  const error = expect.stringContaining('invalid input syntax for type integer');
+  const kept = { reader: 'strict', tenant_id: gateway.tenant.id, type: 'group.created', error };
+  expect(await listSetAside(resources.db.read)).toMatchObject([kept]);
+  expect(await readReaderStatus(resources.db.read)).toContainEqual({
+    name: 'strict',
+    lag_seconds: expect.any(Number),
+    set_aside: 1,
+  });
+  const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+  expect(metrics).toContain('parley_log_events_set_aside{reader="strict"} 1');
+  expect(metrics).toMatch(/parley_log_reader_lag_seconds\{reader="strict"\} \d/);
+  expect(gateway.logs).toContainEqual(
+    expect.objectContaining({ level: 50, reader: 'strict', tenantId: gateway.tenant.id, eventId: expect.any(String) }),
+  );
+
+  expect(await retrySetAside(resources.db, [strict])).toMatchObject([{ reader: 'strict', outcome: 'failed', error }]);
+  expect(await listSetAside(resources.db.read)).toHaveLength(1);
+  isFixed = true;
+  expect(await retrySetAside(resources.db, [strict])).toMatchObject([{ reader: 'strict', outcome: 'consumed' }]);
+  expect(await listSetAside(resources.db.read)).toEqual([]);
+  expect(await taken('strict')).toContain('poison 0');
+  expect(await taken('strict')).toHaveLength(41);
+  await stop();
+});
+
+test('no event is set aside for an error of the database or of this version', async () => {
+  let attempts = 0;
+  let isThere = false;
+  const missing: LogReader = {
+    ...reader('missing'),
+    async consume(trx, range) {
+      attempts += 1;
+      if (!isThere) await sql`select from no_such_table`.execute(trx);
+      return reader('missing').consume(trx, range);
+    },
+  };
+  await pastEvents(gateway);
+  const { wake, stop } = await startReaders(resources, [missing]);
+  await write(1, 'waiting ');
+  await eventually(() => {
+    wake();
+    expect(attempts).toBeGreaterThan(10);
+  });
+  expect(await listSetAside(resources.db.read)).toEqual([]);
+  isThere = true;
+  await eventually(async () => {
+    wake();
+    expect(await taken('missing')).toEqual(['waiting 0']);
+  });
+  await stop();
 });

@@ -142,8 +142,11 @@ describe('events', () => {
     expect(await partitions()).toContain('events_202001');
     await reader.query('commit');
     await reader.end();
-    await deleteOldEvents(gateway.gateway.resources, []);
-    expect(await partitions()).toEqual(current);
+    // Whatever reads the log at that moment counts as a use, too.
+    await eventually(async () => {
+      await deleteOldEvents(gateway.gateway.resources, []);
+      expect(await partitions()).toEqual(current);
+    });
   });
 });
 
@@ -172,8 +175,11 @@ test('the delivery log is dropped by month, once the last day of the month is 30
     [gateway.tenant.id, id],
   );
   expect(await months()).toHaveLength(present.length + 2);
-  await cleanDeliveryLog(gateway.gateway.resources);
-  expect(await months()).toEqual(present);
+  // A month in use is left to the next run.
+  await eventually(async () => {
+    await cleanDeliveryLog(gateway.gateway.resources);
+    expect(await months()).toEqual(present);
+  });
 });
 
 test('a month with a pending delivery (replayed late) is kept, with its attempts, until the delivery has ended', async () => {
@@ -208,14 +214,17 @@ test('a month with a pending delivery (replayed late) is kept, with its attempts
       [gateway.tenant.id, id],
     );
   }
-  await cleanDeliveryLog(gateway.gateway.resources);
-  expect(await months()).toEqual(['webhook_attempts_202102', 'webhook_deliveries_202102']);
+  const cleanTo = (left: readonly string[]) =>
+    eventually(async () => {
+      await cleanDeliveryLog(gateway.gateway.resources);
+      expect(await months()).toEqual(left);
+    });
+  await cleanTo(['webhook_attempts_202102', 'webhook_deliveries_202102']);
   await gateway.database.query(
     `update webhook_deliveries set status = 'delivered', next_attempt_at = null where tenant_id = $1 and id = $2`,
     [gateway.tenant.id, replayed],
   );
-  await cleanDeliveryLog(gateway.gateway.resources);
-  expect(await months()).toEqual([]);
+  await cleanTo([]);
 });
 
 test('processed inbound webhooks are removed after 14 days; pending ones stay', async () => {

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Db } from '../../src/database/database.ts';
 import { writeBlanked } from '../../src/events/erase.sql.ts';
 import { FACET_NAMES } from '../../src/events/facets.sql.ts';
 import {
@@ -31,6 +32,15 @@ import {
 import { findNextRange, type RangeRow } from '../../src/events/readers.sql.ts';
 import { expireCursors, lockLog, renumberEvents, renumberReaders } from '../../src/events/restore.sql.ts';
 import { deleteOldest, type RetentionRow, readRetention } from '../../src/events/retention.sql.ts';
+import {
+  blankSetAside,
+  listSetAside,
+  type ReaderStatusRow,
+  readReaderStatus,
+  type SetAsideKey,
+  type SetAsideRow,
+  storeSetAside,
+} from '../../src/events/set-aside.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../support/describe-statement.ts';
 
@@ -156,4 +166,26 @@ test('PostgreSQL accepts the remaining statements', async () => {
     'seq',
     'count',
   ]);
+});
+
+test('rows of events that are set aside, and of the status of readers, match their declared types', async () => {
+  const key = { tenant_id: 'bigint', event_id: 'uuid', reader: 'text' } satisfies ColumnsOf<SetAsideKey>;
+  const stored = (db: Db) => storeSetAside(db, 'bots', { after: START, until: START }, 'an error');
+  expect(await describeColumns(database.url, stored)).toEqual(key);
+  expect(await describeColumns(database.url, listSetAside)).toEqual({
+    ...key,
+    set_aside_at: 'timestamp with time zone',
+    type: 'text',
+    error: 'text',
+  } satisfies ColumnsOf<SetAsideRow>);
+  expect(await describeColumns(database.url, readReaderStatus)).toEqual({
+    name: 'text',
+    lag_seconds: 'double precision',
+    set_aside: 'integer',
+  } satisfies ColumnsOf<ReaderStatusRow>);
+});
+
+test('an erasure blanks the errors of its events that are set aside', async () => {
+  const [statement] = await describeStatements(database.url, db => blankSetAside(db, 1, []));
+  expect(statement?.columns).toBeUndefined();
 });

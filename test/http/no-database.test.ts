@@ -1,13 +1,9 @@
 import pg from 'pg';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { Config } from '../../src/config.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../support/database-proxy.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
-import {
-  type DatabaseProxy,
-  type SecondGateway,
-  startDatabaseProxy,
-  startSecondGateway,
-} from '../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../support/second-gateway.ts';
 import { callsOf, closeCodeOf, expectUnavailable } from './apis.ts';
 
 let gateway: TestGateway;
@@ -18,8 +14,8 @@ let known: string;
 /** Never seen by that process. */
 let unknown: string;
 
-/** A busy machine may take a second to connect. */
-const DATABASE = { poolSize: 2, readers: 1, connectTimeoutMs: 2_000, idleMs: 1_000 };
+/** A busy machine may take seconds to connect. */
+const DATABASE = { poolSize: 2, readers: 1, connectTimeoutMs: 5_000, idleMs: 1_000 };
 
 beforeAll(async () => {
   gateway = await startGateway();
@@ -36,10 +32,12 @@ afterEach(async () => {
 });
 
 async function startFar(database: Partial<Config['database']> = {}): Promise<void> {
-  far = await startSecondGateway(gateway, line.databaseUrl, { ...DATABASE, ...database });
+  far = await eventually(() => startSecondGateway(gateway, line.databaseUrl, { ...DATABASE, ...database }));
   known = await gateway.addToken(gateway.tenant, {});
   unknown = await gateway.addToken(gateway.tenant, {});
-  expect((await far.graphql('{ contacts { totalCount } }', {}, known)).errors).toBeUndefined();
+  await eventually(async () =>
+    expect((await far.graphql('{ contacts { totalCount } }', {}, known)).errors).toBeUndefined(),
+  );
 }
 
 /** Holds locks, so that statements wait. */
@@ -90,7 +88,7 @@ test('a database that refuses connections: every interface answers 503 with Retr
 
 test('an unreachable database host that does not answer: 503, and recovery', async () => {
   await far.stop();
-  await startFar({ statementTimeoutMs: 1_500 });
+  await startFar({ statementTimeoutMs: 4_000 });
   line.stall();
   await expectAllUnavailable();
   line.mend();

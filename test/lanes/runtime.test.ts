@@ -88,15 +88,12 @@ describe.concurrent('lanes', () => {
   test('a failing lane backs off and is retried without blocking others; its error is stored until a turn succeeds', async context => {
     const database = await workDatabase(context);
     const { drain } = worker(database);
-    let failures = 0;
+    let isBroken = true;
     await put(database, '1:broken');
     await put(database, '1:sound');
     await startProcess(context, database).start(
       async lane => {
-        if (lane.key === '1:broken' && failures < 2) {
-          failures += 1;
-          throw new Error('It does not work yet.');
-        }
+        if (lane.key === '1:broken' && isBroken) throw new Error('It does not work yet.');
         return drain(lane);
       },
       { slots: 1 },
@@ -105,8 +102,16 @@ describe.concurrent('lanes', () => {
       database.query<{ error: string | null; failures: number }>('select error, failures from lanes where key = $1', [
         key,
       ]);
-    await eventually(async () => expect(await stored('1:broken')).toMatchObject([{ error: 'It does not work yet.' }]));
-    await eventually(async () => expect(await undone(database)).toBe(0));
+    const left = () => database.query('select key from work where done_by is null');
+    await eventually(async () => expect(await left()).toEqual([{ key: '1:broken' }]));
+    // Failed again after the first pause.
+    await eventually(async () => {
+      const [lane] = await stored('1:broken');
+      expect(lane?.error).toBe('It does not work yet.');
+      expect(lane?.failures).toBeGreaterThan(1);
+    });
+    isBroken = false;
+    await eventually(async () => expect(await left()).toEqual([]));
     await eventually(async () => expect(await stored('1:broken')).toEqual([{ error: null, failures: 0 }]));
   });
 
@@ -160,12 +165,14 @@ describe.concurrent('lanes', () => {
     await database.query(
       'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
     );
+    // On a busy machine, the process may have missed a lease before.
+    const before = process.resumed.count;
     await wait(2 * SHORT_LEASE_MS);
-    expect(process.resumed.count).toBe(0);
+    expect(process.resumed.count).toBe(before);
     await elsewhere.query(`alter database ${row?.name} allow_connections true`);
     await put(database, '1:after');
     await eventually(async () => expect(await undone(database)).toBe(0));
-    expect(process.resumed.count).toBeGreaterThan(0);
+    expect(process.resumed.count).toBeGreaterThan(before);
   });
 
   test('stop() lets lanes finish their step, releases them, and claims no more', async context => {

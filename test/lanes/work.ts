@@ -22,7 +22,8 @@ export interface WorkProcess {
   readonly lanes: Lanes;
   readonly signals: Signals;
   readonly db: Database;
-  readonly resumed: { count: number };
+  /** How often work was resumed, and what resuming waits for. */
+  readonly resumed: { count: number; wait?: Promise<void> };
   start(drain: Drain, options?: { slots?: number; queue?: string }): Promise<void>;
   stop(): Promise<void>;
 }
@@ -41,7 +42,7 @@ export function startProcess(
   };
   const signals = createSignals(createPostgresTransport(connect, log));
   const lanes = createLanes({ db: db.leases, signals, clock, log, leaseMs });
-  const resumed = { count: 0 };
+  const resumed: WorkProcess['resumed'] = { count: 0 };
   let stopped: Promise<void> | undefined;
   const stop = (): Promise<void> => {
     stopped ??= (async () => {
@@ -60,6 +61,7 @@ export function startProcess(
     start: (drain, { slots = 4, queue = 'work' } = {}) =>
       lanes.start([{ name: queue, isPerTenant: true, slots, drain, dueLanes: dueWorkLanes }], async () => {
         await sql`select 1`.execute(db.write);
+        await resumed.wait;
         resumed.count += 1;
       }),
     stop,

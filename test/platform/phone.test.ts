@@ -96,6 +96,26 @@ test('different numbers have different keys', () => {
   fc.assert(fc.property(any, any, (a, b) => (phoneKey(a) === phoneKey(b)) === (a === b)));
 });
 
+test('numbers as spreadsheets and address books write them are read as they are shown', () => {
+  const expected = { e164: '+4915110000018', key: '4915110000018' };
+  // Of a column with an empty cell pandas and others write decimal fractions: the 0 is no digit of the number.
+  for (const text of ['4915110000018.0', ' 4915110000018.0 ', '004915110000018.0'])
+    expect(parsePhone(text), text).toEqual(expected);
+  // Copied text brings marks of the writing direction, which nobody sees.
+  for (const text of ['\u200e+49 1511 0000018', '\u202a+49 1511 0000018\u202c', '+49\u00ad1511\u200b0000018'])
+    expect(parsePhone(text), JSON.stringify(text)).toEqual(expected);
+  for (const text of [
+    '01511 0000018',
+    '015110000018.0',
+    '15110000018.0',
+    '\u2068015110000018\u2069',
+    '4915110000018.0',
+  ])
+    expect(parsePhoneIn(text, 'DE'), JSON.stringify(text)).toEqual(expected);
+  expect(parsePhone('+1.415.555.0100')?.e164).toBe('+14155550100');
+  expect(parsePhone('4915110000018.00')?.e164).not.toBe('+491511000001800');
+});
+
 test('text that is not a number parses to undefined, and parsing never throws', () => {
   for (const text of [
     '',

@@ -6,6 +6,7 @@ import { isPublicAddress, parseRange } from '../../src/platform/public-address.t
 import { createPublicHttp, type Post, type PublicHttp } from '../../src/platform/public-http.ts';
 import type { ResolveName } from '../../src/platform/resolve-name.ts';
 import { type Receiver, startReceiver } from '../features/webhooks/receiver.ts';
+import { freePort } from '../support/processes.ts';
 
 const range = (text: string) => {
   const parsed = parseRange(text);
@@ -19,8 +20,9 @@ let secret: Receiver;
 let port: number;
 let http: PublicHttp | undefined;
 beforeAll(async () => {
-  open = await startReceiver('127.0.0.2');
-  port = Number(new URL(open.url).port);
+  // Of one number on both addresses: one that the system gives for the first may be in use on the second.
+  port = await freePort();
+  open = await startReceiver('127.0.0.2', port);
   secret = await startReceiver('127.0.0.1', port);
 });
 afterAll(async () => {

@@ -1,27 +1,21 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
 import { describe, expect, type TestContext, test, vi } from 'vitest';
 import { createLog } from '../../src/platform/log.ts';
 import { connectRedis } from '../../src/platform/redis/connection.ts';
 import { createRedisRateLimits } from '../../src/platform/redis/rate-limits.ts';
 import { dataOf } from '../support/answers.ts';
+import { startDatabaseProxy } from '../support/database-proxy.ts';
 import { startFakeRedis } from '../support/fake-redis.ts';
 import { eventually, startGateway, type TestGateway } from '../support/gateway.ts';
+import { freePort } from '../support/processes.ts';
 import { newPrefix, openRedis, redisUrl } from '../support/redis.ts';
-import { startDatabaseProxy, startSecondGateway } from '../support/second-gateway.ts';
+import { startSecondGateway } from '../support/second-gateway.ts';
 
 /** The gateway continues to work while Redis is unavailable. */
 
-/** An address without a listener. */
-async function nowhere(): Promise<string> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return `redis://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-}
+/** An address without a listener, which the system does not give to anybody else. */
+const nowhere = async (): Promise<string> => `redis://127.0.0.1:${await freePort()}`;
 
 const quota = (limit: number) => [{ name: 'token', key: crypto.randomUUID(), limit }];
 const exceeded = (states: readonly { exceeded: boolean }[]): boolean => states.some(state => state.exceeded);

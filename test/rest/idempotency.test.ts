@@ -150,7 +150,7 @@ describe('a key', () => {
 
   it('whose first request is still running is a conflict, and afterwards gets its answer', async () => {
     const [key, body] = [freshKey(), { phone: newPhone(), message: 'Slow' }];
-    gateway.emulator.setFaults({ window: 'open', next: [{ latencyMs: 1_500, to: body.phone }] });
+    gateway.emulator.setFaults({ window: 'open', next: [{ latencyMs: 4_000, to: body.phone }] });
     const first = rest('POST', '/messages/text', body, keyed(key));
     await eventually(async () => {
       const rows = await gateway.database.query('select from messages where body = $1', ['Slow']);

@@ -39,6 +39,16 @@ describe('the names of fields in errors', () => {
   });
 });
 
+it('two fields of GraphQL that are one in REST keep the messages of both', () => {
+  const details = { 'header.image.link': ['Is too long.'], header: ['This template has no header.', 'Is too long.'] };
+  const names = { header: 'header_image_url', 'header.image.link': 'header_image_url' };
+  const error = new GraphQLError('Is too long.', { extensions: { code: 'VALIDATION_ERROR', details } });
+  expect(restErrorOf([error], names)).toMatchObject({
+    message: 'header_image_url: Is too long.',
+    details: { header_image_url: ['Is too long.', 'This template has no header.'] },
+  });
+});
+
 describe('errors of GraphQL', () => {
   it.each(Object.entries(ERROR_STATUS))('%s is answered with %d', (code, status) => {
     expect(restErrorOf([coded(code)], undefined)).toMatchObject({ code, status });

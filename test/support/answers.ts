@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { FIELD_CODES } from '../../src/core/errors.ts';
+import { isFieldCode } from '../../src/core/errors.ts';
 import type { GraphQLAnswer } from './gateway.ts';
 
 /**
@@ -19,8 +19,6 @@ interface UserError {
   readonly path: readonly string[];
 }
 
-const FIELD_CODE: ReadonlySet<string> = new Set(FIELD_CODES);
-
 /** The user errors of all mutations of an answer. */
 export function userErrorsOf({ data }: GraphQLAnswer): readonly UserError[] {
   return Object.values((data ?? {}) as Record<string, { userErrors?: UserError[] } | null>).flatMap(
@@ -32,7 +30,7 @@ export function userErrorsOf({ data }: GraphQLAnswer): readonly UserError[] {
 export function faultsOf(answer: GraphQLAnswer): Record<string, string[]> {
   const userErrors = userErrorsOf(answer);
   if (userErrors.length > 0) {
-    expect(userErrors.filter(({ code }) => !FIELD_CODE.has(code))).toEqual([]);
+    expect(userErrors.filter(({ code }) => !isFieldCode(code))).toEqual([]);
     const faults: Record<string, string[]> = {};
     for (const { path, message } of userErrors) faults[path.join('.')] = [...(faults[path.join('.')] ?? []), message];
     return faults;
@@ -45,7 +43,7 @@ export function faultsOf(answer: GraphQLAnswer): Record<string, string[]> {
 /** The code of an answer's only error, undefined when there is none. The faults of fields are one VALIDATION_ERROR, as in REST. */
 export function codeOf(answer: GraphQLAnswer): string | undefined {
   const [first] = userErrorsOf(answer);
-  if (first) return FIELD_CODE.has(first.code) ? 'VALIDATION_ERROR' : first.code;
+  if (first) return isFieldCode(first.code) ? 'VALIDATION_ERROR' : first.code;
   expect(answer.errors?.length ?? 0, JSON.stringify(answer.errors)).toBeLessThanOrEqual(1);
   return answer.errors?.[0]?.extensions.code;
 }

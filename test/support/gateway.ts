@@ -24,7 +24,7 @@ import type { ResolveName } from '../../src/platform/resolve-name.ts';
 import type { Contract, Version } from '../rest/contract.ts';
 import { withoutCost } from './answers.ts';
 import { createTestDatabase, type TestDatabase } from './database.ts';
-import { faults, tenantFault } from './statements.ts';
+import { tenantFault, tenantFaults } from './statements.ts';
 
 export interface TestTenant {
   readonly id: number;
@@ -177,7 +177,7 @@ export async function startGateway(options: TestGatewayOptions = {}): Promise<Te
     onStatement(text) {
       statements.push(text);
       const fault = tenantFault(text);
-      if (fault !== undefined) faults.add(fault);
+      if (fault !== undefined) tenantFaults.add(fault);
     },
   });
   started.defer(() => gateway.stop());

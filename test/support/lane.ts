@@ -1,4 +1,11 @@
 import type { Lane } from '../../src/lanes/lane.ts';
+import type { Lanes } from '../../src/lanes/runtime.ts';
+
+/** Claims on whatever timeline the database has. */
+export const ANY_TIMELINE: Pick<Lanes, 'timeline' | 'suspectPromotion'> = {
+  timeline: null,
+  suspectPromotion: () => undefined,
+};
 
 /** A lane that is never lost and never woken, for tests that call a drain directly. */
 export const testLane = (queue: string, tenantId: number, key: string): Lane => ({

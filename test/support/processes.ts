@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { createInterface } from 'node:readline';
@@ -21,6 +22,7 @@ import { createLog } from '../../src/platform/log.ts';
 const EMULATOR = fileURLToPath(new URL('../emulator/emulator-process.ts', import.meta.url));
 export const APP_SECRET = 'app-secret';
 const VERIFY_TOKEN = 'verify-token';
+const LINES_IN_ERROR = 20;
 
 /** Starts a Node program whose standard output is read by `lineOf`; it is killed when `children` is emptied. */
 export function startProgram(
@@ -42,11 +44,14 @@ export const listeningUrl = (child: ChildProcess): Promise<string> =>
 export function lineOf(child: ChildProcess, read: (line: string) => string | undefined): Promise<string> {
   return new Promise((resolve, reject) => {
     if (!child.stdout) throw new Error('The output of the process is not piped.');
+    const unread: string[] = [];
     createInterface({ input: child.stdout }).on('line', line => {
       const found = read(line);
       if (found !== undefined) resolve(found);
+      else if (unread.push(line) > LINES_IN_ERROR) unread.shift();
     });
-    child.once('exit', code => reject(new Error(`The process ended with ${code}.`)));
+    // `close` comes after the last line, `exit` may come before it.
+    child.once('close', code => reject(new Error(`The process ended with ${code}.\n${unread.join('\n')}`)));
   });
 }
 
@@ -62,11 +67,18 @@ export async function killAll(children: ReadonlySet<ChildProcess>): Promise<void
   await Promise.all([...children].map(kill));
 }
 
-/** A free port. */
+/**
+ * A free port below those that Linux (from 32,768) and macOS (from 49,152) give to outgoing connections, one of which
+ * could take the port before the test listens on it, or while the test has stopped what listened there.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as { port: number };
+  const port = randomInt(10_000, 32_768);
+  const server = createServer().listen(port, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+  } catch {
+    return freePort();
+  }
   server.close();
   await once(server, 'close');
   return port;

@@ -1,10 +1,10 @@
 import { afterAll, expect } from 'vitest';
-import { faults } from './statements.ts';
+import { tenantFaults } from './statements.ts';
 
 afterAll(() => {
   // Every statement of every test restricts its tables to a tenant (tenant-check.ts).
-  const found = [...faults];
+  const found = [...tenantFaults];
   // The next test file of this worker uses the same modules.
-  faults.clear();
+  tenantFaults.clear();
   expect(found).toEqual([]);
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { unboundTables } from './tenant-check.ts';
 
 /** Statements of this test file that reached rows of other tenants. */
-export const faults = new Set<string>();
+export const tenantFaults = new Set<string>();
 
 const GENERATED = readFileSync('src/database/tables.generated.ts', 'utf8');
 const COLUMNS_OF_ROWS = new Map(

@@ -65,6 +65,11 @@ export interface Owner extends TestTenant {
   hears(from: string, what: string | Words): Promise<string>;
   /** What newPhone was sent, once it is as much as that and every message that came in has been looked at. */
   answers(to: string, count: number): Promise<string[]>;
+  /**
+   * Puts a reply that could not be sent off for a minute, once the outcome of an attempt is written: that sets the time of the next one.
+   * During an attempt, this time is the end of its lease.
+   */
+  postponed(): Promise<void>;
   /** Waits until every message that came in has been looked at and every answer is settled. */
   settled(): Promise<void>;
   replies(): Promise<ReplyRow[]>;
@@ -167,6 +172,17 @@ export async function startFixture(options: TestGatewayOptions = {}): Promise<Fi
             );
             expect(Number(row?.open)).toBe(0);
           });
+        },
+        async postponed() {
+          await eventually(async () =>
+            expect(
+              await query(
+                `update bot_replies set next_attempt_at = clock_timestamp() + interval '1 minute'
+                 where tenant_id = $1 and attempts > 0 and next_attempt_at < clock_timestamp() + interval '5 seconds' returning state`,
+                [tenant.id],
+              ),
+            ).toEqual([{ state: 'sending' }]),
+          );
         },
         async answers(to, count) {
           await eventually(() => expect(sentTo(gateway, to).length).toBeGreaterThanOrEqual(count));

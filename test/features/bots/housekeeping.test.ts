@@ -52,3 +52,18 @@ test('the conversation of a message that is not queued for bots yet opens when t
   await eventually(async () => expect(await conversation()).toMatchObject([{ status: 'open', unread_count: 2 }]));
   expect(await owner.outbound()).toBe(1);
 });
+
+test('a message of a tenant that was deleted while it arrived does not stop the bots of others', async () => {
+  const { gateway } = fixture;
+  const owner = await fixture.tenant();
+  await owner.bot();
+  // Appended by a transaction that outlived `tenant delete`: nothing refers to a tenant from the log.
+  await gateway.database.query(
+    `insert into events (tenant_id, id, type, payload)
+     values (2147483647, uuid_v7(now(), 1), 'message.received', jsonb_build_object(
+       'message', jsonb_build_object('id', uuid_v7(now(), 2)), 'conversation', jsonb_build_object('status', 'pending')))`,
+  );
+  const phone = newPhone();
+  await owner.hears(phone, 'hello');
+  expect(await owner.answers(phone, 1)).toEqual(['Hello!']);
+});

@@ -142,17 +142,18 @@ test('the statements of a run describe as their row types', async () => {
     sent: 'integer',
     delivered: 'integer',
     failed: 'integer',
+    cancelled: 'integer',
     stop_code: 'integer',
   } satisfies ColumnsOf<SendingConditions>);
 });
 
 test('the statements of the reader describe as their row types', async () => {
   const range = { after: { xid: 1n, seq: 1 }, until: { xid: 2n, seq: 1 } };
-  expect(await columnsOf(db => countBillable(db, 1, [1]))).toEqual({
+  expect(await columnsOf(db => countBillable(db, 1, [1], [0]))).toEqual({
     campaign_id: 'bigint',
     country: 'text',
     category: 'text',
-    hour: 'timestamp with time zone',
+    place: 'integer',
     messages: 'bigint',
   } satisfies ColumnsOf<BillableCount>);
   const counted = { tenant_id: 'bigint', campaign_id: 'bigint' } satisfies ColumnsOf<CountedCampaign>;

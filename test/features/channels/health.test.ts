@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { applyHealth, type ChannelHealthUpdate } from '../../../src/features/channels/apply-health.ts';
 import { connectChannel } from '../../../src/features/channels/connect.ts';
 import { checkChannels } from '../../../src/features/channels/housekeeping.ts';
@@ -6,11 +6,16 @@ import { listChannels } from '../../../src/features/channels/store.ts';
 import { NetworkCallError } from '../../../src/network/network.ts';
 import { codeOf, dataOf, payloadOf } from '../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import { startWorker } from '../../support/second-gateway.ts';
 import { newPhone } from '../../support/seed.ts';
 
+/** Without a worker: its own check of all numbers, ten seconds after its start, would take some from the checks of these tests. */
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ emulator: { faults: { window: 'open', throughputLimit: false } } });
+  gateway = await startGateway({
+    role: 'gateway',
+    emulator: { faults: { window: 'open', throughputLimit: false } },
+  });
 });
 afterAll(() => gateway.stop());
 
@@ -183,9 +188,8 @@ describe('the periodic check', () => {
     await forget(never);
     await asked(old, { checked: '25 hours', asked: '25 hours' });
     await run();
-    // The gateway's own check may have claimed one of them before.
-    const states = () => Promise.all([fresh, never, old, gone].map(async one => (await healthOf(one)).health.canSend));
-    await eventually(async () => expect(await states()).toEqual(['AVAILABLE', 'LIMITED', 'LIMITED', 'AVAILABLE']));
+    const states = await Promise.all([fresh, never, old, gone].map(async one => (await healthOf(one)).health.canSend));
+    expect(states).toEqual(['AVAILABLE', 'LIMITED', 'LIMITED', 'AVAILABLE']);
   });
 
   test('leaves a number to the worker that has just checked it', async () => {
@@ -250,8 +254,6 @@ describe('the periodic check', () => {
 test('the health shows the queue, the last webhook and restrictions that have not ended', async () => {
   const tenant = await gateway.addTenant();
   const { phoneNumberId } = tenant;
-  const { id } = await healthOf(tenant);
-  payloadOf(await gateway.mutate('updateChannel', { id, messagesPerSecond: 1 }, 'channel { id }', tenant.token));
   const since = Date.now();
   const send = { to: { phone: newPhone() }, content: { text: { body: 'Hi' } } };
   for (let i = 0; i < 6; i += 1)
@@ -259,9 +261,10 @@ test('the health shows the queue, the last webhook and restrictions that have no
       await gateway.mutate('sendMessage', { ...send, to: { phone: newPhone() } }, 'message { id }', tenant.token),
     );
   const { health } = await healthOf(tenant);
-  expect(health.queuedCount).toBeGreaterThan(0);
-  expect(health.queuedCount).toBeLessThanOrEqual(6);
+  expect(health.queuedCount).toBe(6);
   expect(Date.parse(health.oldestQueuedAt)).toBeGreaterThan(since - 2_000);
+  const worker = await startWorker(gateway);
+  onTestFinished(() => worker.stop());
   const restriction = (type: string, secondsFromNow: number) => ({
     restriction_type: type,
     expiration: Math.round(Date.now() / 1_000) + secondsFromNow,

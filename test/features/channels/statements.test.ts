@@ -23,6 +23,7 @@ test('owners of a webhook are described as their row type says', async () => {
     display_phone_number: 'text',
     app_secret_sealed: 'bytea',
     version: 'text',
+    revision: 'uuid',
   } satisfies ColumnsOf<WebhookOwnerRow>);
 });
 

@@ -58,11 +58,13 @@ test('a subscription sends the present counts, then what has changed, at most on
   );
   try {
     await eventually(async () => expect(seen.map(({ value }) => value)).toEqual([{ unreadMessages: 1 }]));
-    for (let index = 0; index < 6; index += 1) await harness.write({ from: '14155550501', text: `${index}` });
-    await eventually(async () => expect(seen.at(-1)?.value).toEqual({ unreadMessages: 7 }));
-    const gaps = seen.slice(1).map(({ atMs }, index) => atMs - (seen[index]?.atMs ?? 0));
-    // The client's clock may see two answers closer together than the server sent them.
-    expect(gaps.filter(gap => gap < 800)).toEqual([]);
+    const until = performance.now() + 3_000;
+    let written = 1;
+    for (; performance.now() < until; written += 1) await harness.write({ from: '14155550501', text: `${written}` });
+    await eventually(async () => expect(seen.at(-1)?.value).toEqual({ unreadMessages: written }));
+    // The client may see two answers closer together than the server sent them; only their number over a time is certain.
+    const seconds = ((seen.at(-1)?.atMs ?? 0) - (seen[0]?.atMs ?? 0)) / 1_000;
+    expect(seen.length - 1).toBeLessThanOrEqual(seconds + 1);
   } finally {
     stop();
     await client.dispose();

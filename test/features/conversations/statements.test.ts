@@ -22,7 +22,9 @@ import { type PublicOwnership, reclaimThreads, writeOwners } from '../../../src/
 import { listConversations } from '../../../src/features/conversations/page.sql.ts';
 import {
   applyFolds,
+  conversationsOf,
   currentIds,
+  deleteConversationsOf,
   findPhoneAnswers,
   findUnanswered,
   getConversations,
@@ -73,6 +75,7 @@ const CONVERSATION = {
 
 test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => getConversations(db, 1, [1]))).toEqual(CONVERSATION);
+  expect(await describeColumns(database.url, db => conversationsOf(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => resolveConversation(db, 1, 1))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => applyFolds(db, 1, [], AT))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => findUnanswered(db, 1, [{ id: 1, answerId: newId() }]))).toEqual({
@@ -88,6 +91,7 @@ test('conversations are described as their row type says', async () => {
   expect(await describeColumns(database.url, db => currentIds(db, 1, [1]))).toEqual({ id: 'bigint' });
   expect(await describeColumns(database.url, db => lockConversations(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => writeStates(db, 1, [], AT))).toEqual(CONVERSATION);
+  expect(await describeColumns(database.url, db => deleteConversationsOf(db, 1, [1]))).toEqual(CONVERSATION);
   expect(await describeColumns(database.url, db => unassignSome(db, 1, 1, 1))).toEqual(CONVERSATION);
   const messageId = '0192f0c0-0000-7000-8000-000000000000';
   expect(await describeColumns(database.url, db => findInboundAfter(db, 1, 1, messageId))).toEqual({

@@ -285,12 +285,15 @@ describe('sizes', () => {
     const status = { id: sent?.wamid, status: 'read', timestamp: seconds(), recipient_id: '14155550102', pricing };
     expect(await post(envelope(tenant, { statuses: [status] }))).toBe(200);
     await eventually(async () => expect(await waiting(tenant)).toEqual([]));
-    await moveStatistics(gateway.gateway.resources);
-    const counted = await gateway.database.query(
-      `select sum(messages)::int as count from message_statistics where tenant_id = $1 and status = 'read'`,
-      [tenant.id],
-    );
-    expect(counted).toEqual([{ count: 1 }]);
+    // The process's own housekeeping may hold rows that ours skips.
+    await eventually(async () => {
+      await moveStatistics(gateway.gateway.resources);
+      const counted = await gateway.database.query(
+        `select sum(messages)::int as count from message_statistics where tenant_id = $1 and status = 'read'`,
+        [tenant.id],
+      );
+      expect(counted).toEqual([{ count: 1 }]);
+    });
   });
 
   test('a body nested too deeply to be read is stored as unrouted and not retried, whatever number it names', async () => {

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Db } from '../../../src/database/database.ts';
 import { connectChannel } from '../../../src/features/channels/connect.ts';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
@@ -43,8 +43,9 @@ const deliver = (
 async function deliverValues(
   tenant: TestTenant,
   values: readonly { phoneNumberId: string; messages?: readonly unknown[]; statuses?: readonly unknown[] }[],
+  others: readonly { readonly field: string; readonly value: object }[] = [],
 ): Promise<void> {
-  const changes = values.map(({ phoneNumberId, ...value }) => ({
+  const messages = values.map(({ phoneNumberId, ...value }) => ({
     field: 'messages',
     value: {
       messaging_product: 'whatsapp',
@@ -53,7 +54,10 @@ async function deliverValues(
       ...value,
     },
   }));
-  const webhook = JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: tenant.wabaId, changes }] });
+  const webhook = JSON.stringify({
+    object: 'whatsapp_business_account',
+    entry: [{ id: tenant.wabaId, changes: [...others, ...messages] }],
+  });
   const answer = await fetch(`${gateway.url}/network/cloud-api/webhook`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', 'x-hub-signature-256': sign(Buffer.from(webhook), SECRET) },
@@ -62,7 +66,10 @@ async function deliverValues(
   expect(answer.status).toBe(200);
 }
 
-async function withSecondNumber(tenant: TestTenant): Promise<string> {
+async function withSecondNumber(
+  tenant: TestTenant,
+  account: { readonly wabaId?: string; readonly portfolioId?: string } = {},
+): Promise<string> {
   const phoneNumberId = `9${tenant.phoneNumberId}`;
   const business = {
     phoneNumberId,
@@ -71,10 +78,12 @@ async function withSecondNumber(tenant: TestTenant): Promise<string> {
     verifiedName: 'second',
     accessToken: `access-${phoneNumberId}`,
     messagesPerSecond: 1_000,
+    ...account,
   };
   await fetch(`${gateway.emulator.url}/_emulator/numbers`, { method: 'POST', body: JSON.stringify(business) });
   await connectChannel(gateway.gateway.resources, tenant.id, {
     ...business,
+    portfolioId: undefined,
     name: 'second',
     appSecret: SECRET,
     verifyToken: 'second',
@@ -240,42 +249,82 @@ const waitingForLocks = (): Promise<unknown[]> =>
     "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
   );
 
-test('a conversation that begins beside an early status, and a send to the person of the status, cause no deadlock', async () => {
-  const tenant = await gateway.addTenant();
-  const { phoneNumberId } = tenant;
-  const contact = await seedOf(gateway, tenant).contact();
-  // The status overtakes the network's answer: the message is still in the outbox.
-  gateway.emulator.setFaults({ latencyMs: 3_000 });
-  const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendMessage.message;
-  const status = {
-    id: wamid(),
-    status: 'sent',
-    timestamp: String(at),
-    recipient_id: contact.phone.slice(1),
-    biz_opaque_callback_data: sent.databaseId,
+type Delivery = Parameters<typeof deliverValues>;
+
+/** A conversation that begins. */
+async function beginning({ phoneNumberId }: TestTenant): Promise<{ values: Delivery[1]; others: Delivery[2] }> {
+  return { values: [{ phoneNumberId, messages: [textMessage(newPhone(), 'Hello')] }], others: [] };
+}
+
+/** The portfolio of an account, by which two contacts are one: their conversations on a number were counted twice. */
+async function adoption(tenant: TestTenant): Promise<{ values: Delivery[1]; others: Delivery[2] }> {
+  const { phoneNumberId, wabaId } = tenant;
+  const portfolioId = `7${wabaId}`;
+  const other = await withSecondNumber(tenant, { wabaId: `6${wabaId}`, portfolioId });
+  const from = newPhone();
+  const write = async (number: string, sender: object) => {
+    gateway.emulator.inbound({ text: 'Hello', ...sender, phoneNumberId: number } as Parameters<
+      TestGateway['emulator']['inbound']
+    >[0]);
+    await gateway.emulator.settled();
+    await allIsRead();
   };
-  let sending: ReturnType<TestGateway['graphql']> | undefined;
-  await gateway.gateway.resources.db.transaction(async trx => {
-    await sql`select from message_states where tenant_id = ${tenant.id} and message_id = ${sent.databaseId} for update`.execute(
-      trx,
-    );
-    await deliverValues(tenant, [{ phoneNumberId, statuses: [status], messages: [textMessage(newPhone(), 'Hello')] }]);
-    await eventually(async () => expect(await waitingForLocks()).toHaveLength(1));
-    sending = gateway.graphql(SEND, { to: contact.globalId }, tenant.token);
-    await Promise.race([sending, eventually(async () => expect(await waitingForLocks()).toHaveLength(2))]);
-  });
-  expect(sending && dataOf(await sending).sendMessage.userErrors).toEqual([]);
+  await write(phoneNumberId, { userId: `DE.${wabaId}` });
+  await write(other, { from, userId: `DE.${wabaId}` });
+  await deliver(tenant, [{ phoneNumberId, from, body: 'Hello' }]);
   await allIsRead();
-  gateway.emulator.setFaults({ latencyMs: 0 });
-  expect(
-    await gateway.database.query(
-      'select messages::int as messages, conversations::int as conversations from monthly_usage where tenant_id = $1',
-      [tenant.id],
-    ),
-  ).toEqual([{ messages: 2, conversations: 2 }]);
-  expect(
-    await gateway.database.query(
-      'select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()',
-    ),
-  ).toEqual([{ deadlocks: 0 }]);
-});
+  const value = { event: 'PARTNER_ADDED', waba_info: { waba_id: wabaId, owner_business_id: portfolioId } };
+  return { values: [], others: [{ field: 'account_update', value }] };
+}
+
+test.each([
+  ['a conversation that begins', beginning, 2],
+  ['a portfolio that makes two contacts one', adoption, 3],
+])(
+  '%s beside an early status, and a send to the person of the status, cause no deadlock',
+  async (_what, prepare, conversations) => {
+    gateway.emulator.setFaults({ ownerInfo: false });
+    const tenant = await gateway.addTenant();
+    gateway.emulator.setFaults({ ownerInfo: true });
+    const { phoneNumberId } = tenant;
+    const { values, others } = await prepare(tenant);
+    const contact = await seedOf(gateway, tenant).contact();
+    // The status overtakes the network's answer: the message is still in the outbox, whose answers nobody writes meanwhile.
+    await gateway.database.query('update log_origin set outbox_held_at = now()');
+    onTestFinished(async () => {
+      await gateway.database.query('update log_origin set outbox_held_at = null');
+    });
+    const sent = dataOf(await gateway.graphql(SEND, { to: contact.globalId }, tenant.token)).sendMessage.message;
+    await gateway.database.query('update outbox set dispatched_at = now() where tenant_id = $1', [tenant.id]);
+    const status = {
+      id: wamid(),
+      status: 'sent',
+      timestamp: String(at),
+      recipient_id: contact.phone.slice(1),
+      biz_opaque_callback_data: sent.databaseId,
+    };
+    let sending: ReturnType<TestGateway['graphql']> | undefined;
+    await gateway.gateway.resources.db.transaction(async trx => {
+      await sql`select from message_states where tenant_id = ${tenant.id} and message_id = ${sent.databaseId} for update`.execute(
+        trx,
+      );
+      await deliverValues(tenant, [{ phoneNumberId, statuses: [status] }, ...values], others);
+      await eventually(async () => expect(await waitingForLocks()).toHaveLength(1));
+      sending = gateway.graphql(SEND, { to: contact.globalId }, tenant.token);
+      await Promise.race([sending, eventually(async () => expect(await waitingForLocks()).toHaveLength(2))]);
+    });
+    expect(sending && dataOf(await sending).sendMessage.userErrors).toEqual([]);
+    await allIsRead();
+    expect(
+      await gateway.database.query(
+        'select messages::int as messages, conversations::int as conversations from monthly_usage where tenant_id = $1',
+        [tenant.id],
+      ),
+    ).toEqual([{ messages: 2, conversations }]);
+    expect(
+      await gateway.database.query(
+        'select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()',
+      ),
+    ).toEqual([{ deadlocks: 0 }]);
+  },
+);

@@ -4,10 +4,12 @@ import { reprocessUnhandled } from '../../../src/features/inbox/housekeeping.ts'
 import { reprocess } from '../../../src/features/inbox/reprocess.ts';
 import { sign } from '../../../src/network/cloud-api/signature.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../support/gateway.ts';
+import { startWorker } from '../../support/second-gateway.ts';
 
 let gateway: TestGateway;
+// Without a worker, whose own housekeeping would reprocess the same changes.
 beforeAll(async () => {
-  gateway = await startGateway();
+  gateway = await startGateway({ role: 'gateway' });
 });
 afterAll(() => gateway.stop());
 
@@ -40,6 +42,16 @@ const textsOf = async (tenant: TestTenant): Promise<string[]> =>
     ])
   ).map(row => row.body);
 
+/** Applies what waits: the only texts of a tenant. */
+async function applied(tenant: TestTenant, texts: readonly string[]): Promise<void> {
+  const worker = await startWorker(gateway);
+  try {
+    await eventually(async () => expect(await textsOf(tenant)).toEqual(texts));
+  } finally {
+    await worker.stop();
+  }
+}
+
 /** As an earlier version left a change that it could not apply. */
 const leave = (tenant: TestTenant, raw: unknown) =>
   gateway.database.query(
@@ -54,7 +66,7 @@ test('changes that an earlier version could not read are applied once; changes s
   await leave(tenant, entryOf(tenant.wabaId, tenant.phoneNumberId, 'wamid.later'));
   await leave(tenant, { id: tenant.wabaId, changes: [{ field: 'novelty', value: {} }] });
   await reprocessUnhandled(resources);
-  await eventually(async () => expect(await textsOf(tenant)).toEqual(['wamid.later']));
+  await applied(tenant, ['wamid.later']);
   const left = await listUnhandled(resources.db.read, { tenantId: tenant.id, field: undefined, limit: 10 });
   expect(left).toMatchObject([{ tenant: tenant.slug, reason: 'unknown_field', version: '0.1.0' }]);
   expect(await reprocess(resources, { isUpgrade: true })).toMatchObject({ readable: 0 });
@@ -83,7 +95,7 @@ test('changes of a number from before its connection are delivered afterwards, i
     resources.secrets.seal('another'),
   ]);
   expect(await reprocess(resources, { isUpgrade: true })).toMatchObject({ routed: 1 });
-  await eventually(async () => expect(await textsOf(mine)).toEqual(['wamid.early']));
+  await applied(mine, ['wamid.early']);
   expect(await gateway.database.query('select 1 from inbound_webhooks where tenant_id = $1', [other.id])).toEqual([]);
   expect(await reprocess(resources, { isUpgrade: true })).toMatchObject({ routed: 0 });
 });

@@ -35,13 +35,13 @@ const ID = randomUUID();
 const BYTES = Buffer.from('{}');
 
 test('webhooks are described as their row types say', async () => {
-  const address = { phoneNumberIds: ['1'], accountIds: ['2'], version: '' };
+  const address = { phoneNumberIds: ['1'], accountIds: ['2'], version: '', revision: ID };
   const webhook = { tenants: [{ tenantId: 1, channelIds: [1, 2] }], address, digest: BYTES, body: BYTES };
-  for (const webhooks of [[webhook], [webhook, webhook]])
-    expect(await describeColumns(database.url, db => insertWebhooks(db, webhooks))).toEqual({
-      tenant_ids: 'bigint[]',
-      stale: 'integer[]',
-    });
+  expect(await describeColumns(database.url, db => insertWebhooks(db, [webhook]))).toEqual({
+    tenant_ids: 'bigint[]',
+    stale: 'integer[]',
+    outdated: 'integer[]',
+  });
   for (const kind of ['fresh', 'failed'] as const)
     expect(await describeColumns(database.url, db => claimWebhooks(db, 1, kind, 1, 1))).toEqual({
       id: 'uuid',

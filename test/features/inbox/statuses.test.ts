@@ -94,7 +94,8 @@ describe('lost, repeated and reordered webhooks', () => {
   );
 
   test('without read receipts a message stays delivered, and with all statuses lost it stays sent', async () => {
-    gateway.emulator.setFaults({ readReceipts: false });
+    // Of webhooks that overtake each other, the later status alone would be told.
+    gateway.emulator.setFaults({ readReceipts: false, webhookConnections: 1 });
     const delivered = await send();
     await eventually(async () => expect((await row(delivered))?.status).toBe('delivered'));
     gateway.emulator.setFaults({ dropStatuses: 1 });

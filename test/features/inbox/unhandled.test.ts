@@ -65,9 +65,12 @@ describe('a change that cannot be applied', () => {
     ]);
     const stored = await gateway.database.query('select body from messages where tenant_id = $1', [tenant.id]);
     expect(stored).toEqual([{ body: 'wamid.u1' }]);
-    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
-    expect(metrics).toContain('parley_network_changes_unhandled_total{field="messages",reason="unreadable"} 1');
-    expect(metrics).toContain('parley_network_changes_unhandled_total{field="other",reason="unknown_field"} 1');
+    // They are counted after the commit.
+    await eventually(async () => {
+      const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+      expect(metrics).toContain('parley_network_changes_unhandled_total{field="messages",reason="unreadable"} 1');
+      expect(metrics).toContain('parley_network_changes_unhandled_total{field="other",reason="unknown_field"} 1');
+    });
   });
 
   test('because of an error is stored; the rest of its webhook is applied', async () => {

@@ -111,6 +111,8 @@ export interface PostOptions {
   readonly deliveryId?: string;
   readonly signature?: string;
   readonly url?: string;
+  /** Client address, for a gateway behind a proxy. */
+  readonly address?: string;
 }
 
 export interface Caller extends TestTenant {
@@ -199,7 +201,7 @@ export function postWoo(
   url: string,
   secret: string,
   payload: unknown,
-  { topic = 'order.updated', deliveryId = randomBytes(16).toString('hex'), signature }: PostOptions = {},
+  { topic = 'order.updated', deliveryId = randomBytes(16).toString('hex'), signature, address }: PostOptions = {},
 ): Promise<Response> {
   const body = bodyOf(payload);
   const [resource = '', event = ''] = topic.split('.');
@@ -207,6 +209,7 @@ export function postWoo(
     method: 'POST',
     headers: {
       'content-type': 'application/json',
+      ...(address !== undefined && { 'x-forwarded-for': address }),
       'user-agent': 'WooCommerce/9.4.1 Hookshot (WordPress/6.7)',
       'x-wc-webhook-source': 'https://shop.example/',
       'x-wc-webhook-topic': topic,

@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { mergeContacts } from '../../../src/features/contacts/merging/merge.ts';
@@ -208,11 +209,15 @@ describe('a rejected send leaves the live code unchanged', () => {
   });
 
   test('if it exceeds three resends in five minutes', async () => {
+    const since = Date.now();
     for (let count = 0; count < 3; count += 1) await sent({}, 'resend');
     const code = await caller.codeFor(phone);
     const refused = await caller.send({ phone }, 'resend');
+    const elapsed = (Date.now() - since) / 1_000;
     const { seconds, limit } = capOf(refused);
-    expect([limit, seconds]).toEqual([3, expect.closeTo(299, -1)]);
+    expect(limit).toBe(3);
+    expect(seconds).toBeGreaterThan(299 - elapsed);
+    expect(seconds).toBeLessThanOrEqual(300);
     expect(await liveRows()).toHaveLength(1);
     expect(await caller.codeFor(phone)).toBe(code);
     expect(await verifies(code)).toBe(true);
@@ -370,6 +375,11 @@ test('the hourly cap of a tenant holds for concurrent sends to many numbers, and
   const small = await startHarness({ env: { PARLEY_OTP_TENANT_SENDS_PER_HOUR: '5' } });
   try {
     const pumped = await small.tenant();
+    // An hour that ends between the sends would allow five more.
+    const [left] = await small.gateway.database.query<{ ms: number }>(
+      "select extract(epoch from date_trunc('hour', now()) + interval '1 hour' - now())::float8 * 1000 as ms",
+    );
+    if (left && left.ms < MINUTE) await setTimeout(left.ms + 100);
     const pump = () =>
       Promise.all(Array.from({ length: 20 }, () => pumped.send({ phone: newPhone(), waitForAcceptance: false })));
     const answers = await pump();

@@ -2,13 +2,9 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { CodedError } from '../../../src/core/errors.ts';
 import { encodeGlobalId } from '../../../src/core/global-ids.ts';
 import { codeOf, dataOf } from '../../support/answers.ts';
+import { type DatabaseProxy, startDatabaseProxy } from '../../support/database-proxy.ts';
 import { eventually, startGateway, type TestGateway } from '../../support/gateway.ts';
-import {
-  type DatabaseProxy,
-  type SecondGateway,
-  startDatabaseProxy,
-  startSecondGateway,
-} from '../../support/second-gateway.ts';
+import { type SecondGateway, startSecondGateway } from '../../support/second-gateway.ts';
 import { read } from '../transport/http.ts';
 
 let gateway: TestGateway;

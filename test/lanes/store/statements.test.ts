@@ -6,6 +6,7 @@ import { botBacklog, dueBotLanes } from '../../../src/features/bots/reply/replie
 import {
   type ClaimedLane,
   claimLanes,
+  deleteBehind,
   deleteOldLanes,
   findDueLanes,
   releaseLanes,
@@ -79,11 +80,14 @@ test('PostgreSQL accepts the statements for sweep, renewal and release', async (
     queue: 'text',
     key: 'text',
   });
-  const process = { id: randomUUID(), name: 'test', slots: {} };
+  const process = { id: randomUUID(), name: 'test', slots: {}, timeline: 1 };
   expect(await describeColumns(database.url, db => renewLanes(db, process, [], 1))).toEqual({
     epochs: 'jsonb',
     processes: 'jsonb',
+    timeline: 'integer',
+    is_behind: 'boolean',
   });
+  expect(await describeColumns(database.url, db => deleteBehind(db, 2, 1))).toBeUndefined();
   expect(await describeColumns(database.url, db => releaseLanes(db, []))).toBeUndefined();
   expect(await describeColumns(database.url, deleteOldLanes)).toBeUndefined();
 });

@@ -62,3 +62,40 @@ test('a storage that takes requests and does not answer holds up neither readers
     expect(store.delete('1/ab/hanging')).rejects.toThrow(FileStoreError),
   ]);
 }, 60_000);
+
+test('a storage that stops in the middle of a file fails its reader within seconds', async () => {
+  const stopped = Promise.withResolvers<void>();
+  answer = response => {
+    response.writeHead(200, { 'content-length': '1000000' }).write(randomBytes(1_000));
+    response.once('close', stopped.resolve);
+  };
+  const file = await store.open('1/ab/stopping', undefined);
+  const beganAt = performance.now();
+  await expect(file?.toArray()).rejects.toThrow('no bytes for 10 s');
+  expect(performance.now() - beganAt).toBeLessThan(30_000);
+  // Nor is the connection to the storage kept.
+  await stopped.promise;
+}, 90_000);
+
+test('a file whose reader is slower than the storage arrives whole, and one whose reader leaves is closed', async () => {
+  const bytes = randomBytes(3_000_000);
+  const closed = Promise.withResolvers<void>();
+  answer = response => {
+    response.once('close', closed.resolve);
+    response.writeHead(200, { 'content-length': String(bytes.length) }).end(bytes);
+  };
+  const file = await store.open('1/ab/slowly', undefined);
+  // Longer than a storage may be silent.
+  await new Promise(resolve => setTimeout(resolve, 12_000));
+  expect(Buffer.concat((await file?.toArray()) ?? []).equals(bytes)).toBe(true);
+  await closed.promise;
+
+  const left = Promise.withResolvers<void>();
+  answer = response => {
+    response.once('close', left.resolve);
+    response.writeHead(200, { 'content-length': '1000000' }).write(randomBytes(1_000));
+  };
+  const unread = await store.open('1/ab/left', undefined);
+  unread?.destroy();
+  await left.promise;
+}, 90_000);

@@ -19,7 +19,12 @@ const RUN = {
   max_failure_percent: 20,
   is_wave_passed: false,
 };
-const progress = (delivered: number, failed: number) => ({ sent: delivered, delivered, failed });
+const progress = (delivered: number, failed: number, cancelled = 0) => ({
+  sent: delivered,
+  delivered,
+  failed,
+  cancelled,
+});
 
 test('the first wave is what was given, else 100 or 1 %', () => {
   expect([waveSizeOf(7, 1_000_000), waveSizeOf(null, 50), waveSizeOf(null, 1_000_000)]).toEqual([7, 100, 10_000]);
@@ -29,6 +34,7 @@ test('the first wave is over when all outcomes are known, or after its time', ()
   const soon = Date.parse(RUN.wave_ended_at) + 1_000;
   expect(isWaveOver(RUN, progress(50, 49), soon)).toBe(false);
   expect(isWaveOver(RUN, progress(51, 49), soon)).toBe(true);
+  expect(isWaveOver(RUN, progress(41, 49, 10), soon)).toBe(true);
   expect(isWaveOver(RUN, progress(0, 0), soon + 300_000)).toBe(true);
 });
 
@@ -63,6 +69,7 @@ test('the channel, the quality of the number and what the network refused stop i
     sent: 0,
     delivered: 0,
     failed: 0,
+    cancelled: 0,
     stop_code: null,
   };
   expect(stopOf(standing)).toBeUndefined();

@@ -125,6 +125,34 @@ describe('a campaign that is started', () => {
     expect(await statusOf(of, never)).toBe('CANCELLED');
   });
 
+  test('to a group that was deleted is refused, and fails if it was scheduled and no group is left', async () => {
+    const of = await fixture.sender();
+    const [gone, left] = [await of.people(1), await of.people(1)];
+    const campaign = (...groups: readonly { readonly groupId: string }[]) =>
+      of.campaign({ audience: { groupIds: groups.map(({ groupId }) => groupId) } });
+    const [draft, all, some] = [await campaign(gone, left), await campaign(gone), await campaign(gone, left)];
+    const scheduledAt = new Date(Date.now() + 3_600_000).toISOString();
+    for (const id of [all, some]) dataOf(await start(of, id, { scheduledAt }));
+    dataOf(await of.mutate('deleteContactGroup', { id: gone.groupId }, 'deletedId'));
+    expect(faultsOf(await start(of, draft))).toEqual({
+      'audience.groupIds': [`There is no group with the id ${gone.groupId}.`],
+    });
+    await fixture.gateway.database.query(
+      `update campaigns set scheduled_at = scheduled_at - interval '1 hour' where tenant_id = $1`,
+      [of.id],
+    );
+    await eventually(async () =>
+      expect([await statusOf(of, draft), await statusOf(of, all), await statusOf(of, some)]).toEqual([
+        'DRAFT',
+        'FAILED',
+        'COMPLETED',
+      ]),
+    );
+    const found = await of.ask('query ($id: ID!) { campaign(id: $id) { statusCode } }', { id: all });
+    expect(dataOf(found).campaign.statusCode).toBe('AUDIENCE_GONE');
+    expect(sentTo([...gone.phones, ...left.phones])).toHaveLength(1);
+  });
+
   test('with a template that is not approved, or without a channel, is refused', async () => {
     const of = await fixture.sender();
     const { groupId } = await of.people(1);

@@ -2,10 +2,12 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { encodeGlobalId } from '../../../../src/core/global-ids.ts';
 import { eraseContacts } from '../../../../src/features/contacts/erasure/erase.ts';
 import { resumeErasures } from '../../../../src/features/contacts/erasure/finish.ts';
+import { setRead } from '../../../../src/features/messages/inbound/inbound.sql.ts';
 import { COMMAND_LINE } from '../../../../src/features/tenancy/audit/author.ts';
 import type { Resources } from '../../../../src/schema/context.ts';
 import { codeOf, dataOf } from '../../../support/answers.ts';
 import { eventually } from '../../../support/gateway.ts';
+import { holdLock } from '../../../support/lock.ts';
 import { findPersonalData } from '../../../support/personal-data.ts';
 import { type Person, type PrivacyFixture, startPrivacyFixture, WILHELMINE } from './person.ts';
 
@@ -81,7 +83,8 @@ test('the response and statuses of a message in flight during an erasure restore
   const person = somebody();
   const id = await create(person);
   const { resources } = fixture.gateway.gateway;
-  fixture.gateway.emulator.setFaults({ window: 'open', latencyMs: 3_000 });
+  // Long enough for a busy machine to begin the erasure, below the timeout of a request.
+  fixture.gateway.emulator.setFaults({ window: 'open', latencyMs: 12_000 });
   dataOf(await send(id, person.word));
   await eventually(async () => {
     const [row] = await query('select count(*) as n from outbox where tenant_id = $1 and dispatched_at is not null');
@@ -107,6 +110,60 @@ test('concurrent erasures of overlapping contacts write one receipt per contact 
   expect(erasures.flatMap(({ receipts }) => receipts.map(({ contact_id }) => contact_id)).sort()).toEqual(
     [...ids].sort(),
   );
+});
+
+/** Waits until as many transactions as told, or more, wait for locks. */
+const untilWaiting = (count: number) =>
+  eventually(async () => {
+    const waiting = await fixture.gateway.database.query(
+      "select 1 from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'",
+    );
+    expect(waiting.length).toBeGreaterThanOrEqual(count);
+  });
+
+/** A person with a message that was read. */
+async function messaged(): Promise<{ readonly id: number; readonly messageId: string }> {
+  const person = somebody();
+  const id = await create(person);
+  const messageId: string = dataOf(await send(id, person.word)).sendMessage.message.databaseId;
+  await fixture.settled();
+  return { id, messageId };
+}
+
+test('a message that changes while it is deleted leaves nothing', async () => {
+  const { id, messageId } = await messaged();
+  const { resources } = fixture.gateway.gateway;
+  const { tenant } = fixture.gateway;
+  let erasing: ReturnType<typeof eraseContacts> | undefined;
+  await resources.db.transaction(async trx => {
+    await setRead(trx, tenant.id, messageId, new Date(Date.now() + 1_000).toISOString());
+    erasing = eraseContacts(resources, tenant.id, request([id]));
+    await Promise.race([erasing, untilWaiting(1)]);
+  });
+  await erasing;
+  expect(
+    await query(`select status from message_updates where tenant_id = $1 and message_id = '${messageId}'`),
+  ).toEqual([]);
+});
+
+test('the deletion of a message and its mark as read cause no deadlock', async () => {
+  const { id, messageId } = await messaged();
+  const { database, tenant } = fixture.gateway;
+  const { resources } = fixture.gateway.gateway;
+  const lock = await holdLock(
+    database,
+    'select from message_updates where tenant_id = $1 and message_id = $2 for update',
+    [tenant.id, messageId],
+  );
+  const erasing = eraseContacts(resources, tenant.id, request([id]));
+  await untilWaiting(1);
+  const reading = setRead(resources.db.write, tenant.id, messageId, new Date().toISOString());
+  await untilWaiting(2);
+  await lock.release();
+  await Promise.all([erasing, reading]);
+  expect(
+    await database.query('select deadlocks::int as deadlocks from pg_stat_database where datname = current_database()'),
+  ).toEqual([{ deadlocks: 0 }]);
 });
 
 /** Resources of a process that is killed after its first transaction. */

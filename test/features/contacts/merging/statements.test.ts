@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import {
   deleteMerged,
+  type Fold,
   type FullContact,
   foldConversations,
   giveTurns,
@@ -49,7 +50,11 @@ test('rows of contacts locked for a merge match their declared type', async () =
 test('rows of folded conversations match their declared type', async () => {
   const merge = { ...MERGE, month: '2026-11-01' };
   const [folded] = await describeStatements(database.url, db => foldConversations(db, 1, merge));
-  expect(folded?.columns).toEqual({ former: 'bigint', is_counted_twice: 'boolean' });
+  expect(folded?.columns).toEqual({
+    former: 'bigint',
+    kept: 'bigint',
+    is_counted_twice: 'boolean',
+  } satisfies ColumnsOf<Fold>);
 });
 
 test('PostgreSQL accepts every statement of a merge and its undo', async () => {

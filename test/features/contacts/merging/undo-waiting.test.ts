@@ -12,9 +12,12 @@ let harness: Harness;
 let caller: Caller;
 let survivor: SeededContact;
 let former: SeededContact;
-/** No worker runs, except where a test starts one: messages wait. */
+/** No worker runs, except where a test starts one: messages wait. The network reports no status but those that a test applies. */
 beforeAll(async () => {
-  harness = await startHarness({ role: 'gateway' });
+  harness = await startHarness({
+    role: 'gateway',
+    emulator: { delays: { sentMs: 60_000, deliveredMs: 60_000, readMs: 60_000 } },
+  });
 });
 beforeEach(async () => {
   caller = await harness.tenant();

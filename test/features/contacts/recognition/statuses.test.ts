@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { storeRecipientIdentities } from '../../../../src/features/contacts/resolve-contacts.ts';
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import { hasNewIdentity, type RecipientIdentities } from '../../../../src/features/messages/statuses/new-identity.ts';
@@ -86,9 +86,7 @@ test('a status with known identities needs no more statements than one without i
 
 test('a status has a new identity if it contains both a known and an unknown identity of the contact', () => {
   const known: RecipientIdentities = {
-    channel_id: 1,
     phone: '+5551991234567',
-    phone_key: '555191234567',
     portfolio: '7',
     identities: [
       ['user_id', '7', 'BR.1', '555191234567'],
@@ -135,6 +133,9 @@ test('a status of a contact erased meanwhile creates no contact', async () => {
 });
 
 test('storing recipient identities waits for a concurrent identity change without holding a lock that it needs', async () => {
+  // The gateway would store those of the message's own statuses, and wait for the same lock.
+  gateway.emulator.setFaults({ userIds: false, dropStatuses: 1 });
+  onTestFinished(() => gateway.emulator.setFaults({ userIds: true, dropStatuses: 0 }));
   const { contactId } = await send('+4915155580078');
   const [row] = await gateway.database.query<{ channel_id: string }>(
     'select channel_id from messages where tenant_id = $1 and contact_id = $2',

@@ -109,6 +109,19 @@ describe('a payload', () => {
     expect(parsePayload(Buffer.from('\uFEFF{"name":"A\\u0000na \\ud83d"}'))).toEqual({ name: 'Ana \ufffd' });
   });
 
+  test.each([
+    ['1e400', '1e400'],
+    ['-2e999', '-2e999'],
+    ['123456789012345678901234567890', '123456789012345678901234567890'],
+    ['1234567890.12345678901', '1234567890.12345678901'],
+    ['1.0000000000000000001', '1.0000000000000000001'],
+    ['9007199254740991', '9007199254740991'],
+    ['100.50', '100.5'],
+    ['1e3', '1000'],
+  ])('has the order id %s, and no other order the same', (written, id) => {
+    expect(readOrder(parsePayload(Buffer.from(`{"id":${written}}`)), DEFAULT_PATHS.woocommerce)?.id).toBe(id);
+  });
+
   test('names its event, of at most 200 characters, by a text that can be stored', () => {
     const generic = { kind: 'generic', topic_path: 'event' } as IntegrationRow;
     expect(topicOf(generic, '', { event: `${'x'.repeat(199)}🛵` })).toBe(`${'x'.repeat(199)}\ufffd`);

@@ -5,7 +5,8 @@ import { newPhone } from '../../../support/seed.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway();
+  // A 'delivered' that overtakes 'sent' could be the answer to a send that waits.
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
 });
 afterAll(() => gateway.stop());
 

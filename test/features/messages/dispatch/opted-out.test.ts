@@ -82,8 +82,8 @@ test('queued messages fail when the contact opts out of their category or of all
 test('waitForAcceptance returns CONTACT_OPTED_OUT for a message stopped by an opt-out', async () => {
   if (!worker) worker = await startWorker(gateway);
   const to = '+4915155610005';
-  // The network asks to wait, so that the message is still there when its contact opts out.
-  gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to }] });
+  // The network asks to wait, each time, so that the message is still there when its contact opts out.
+  gateway.emulator.setFaults({ next: [{ errorCode: 131_056, to, count: 1_000 }] });
   const document = `mutation ($to: String!, $wait: Boolean) {
     sent: sendMessage(input: { to: { phone: $to }, content: { text: { body: "Hi" } }, idempotencyKey: "stopped", waitForAcceptance: $wait }) {
       message { id databaseId contact { databaseId } } userErrors { code message path ... on ConsentError { messageId entry { category state } } } } }`;

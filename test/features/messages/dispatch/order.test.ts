@@ -15,6 +15,7 @@ import { applyStatuses } from '../../../../src/features/messages/statuses/apply-
 import type { LaneTurn } from '../../../../src/lanes/lane.ts';
 import { SECOND } from '../../../../src/platform/clock.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { ANY_TIMELINE } from '../../../support/lane.ts';
 
 /** The turns of the outbox under concurrency. No worker runs; the test itself sends. */
 
@@ -81,6 +82,7 @@ const claim = (limit: number, front = new QueueFront()): Promise<Claimed[]> =>
     gateway.gateway.resources.db.write,
     [{ tenantId: gateway.tenant.id, channelId, limit, front }],
     IN_DOUBT_MS,
+    ANY_TIMELINE,
   ).then(([claimed = []]) => claimed);
 const settle = (...ids: string[]) =>
   gateway.gateway.resources.db.transaction(trx => applyStatuses(trx, gateway.tenant.id, ids.map(sent), Date.now()));

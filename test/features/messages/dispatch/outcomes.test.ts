@@ -7,7 +7,7 @@ import { type Outcome, OutcomeWriter } from '../../../../src/features/messages/d
 import type { Lane } from '../../../../src/lanes/lane.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway, type TestTenant } from '../../../support/gateway.ts';
-import { testLane } from '../../../support/lane.ts';
+import { ANY_TIMELINE, testLane } from '../../../support/lane.ts';
 
 /** Outcomes of many lanes, written together. No worker runs; the test itself sends. */
 
@@ -90,6 +90,7 @@ test('one statement claims for many lanes, up to the limit of each', async () =>
       limit: index === 1 ? 0 : 10,
     })),
     60_000,
+    ANY_TIMELINE,
   );
   expect(claimed.map(rows => rows.map(row => row.message_id))).toEqual([
     [lanes[0]?.messageId],
@@ -168,7 +169,7 @@ test('an acceptance whose network id is too long for its index is written withou
 test('of lanes that were taken over, only acceptances are written', async () => {
   const [one, two, three] = [await accepted(), await accepted(), await accepted()];
   const claim = { tenantId: three.tenant.id, channelId: three.channelId, limit: 1, front: new QueueFront() };
-  await claimDue(gateway.gateway.resources.db.write, [claim], 60_000);
+  await claimDue(gateway.gateway.resources.db.write, [claim], 60_000, ANY_TIMELINE);
   const outboxOf = ({ messageId }: Sent) =>
     gateway.database.query('select next_attempt_at, attempts, dispatched_at from outbox where message_id = $1', [
       messageId,

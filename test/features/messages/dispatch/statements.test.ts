@@ -19,6 +19,11 @@ import {
   settle,
 } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { type Backlog, findQueuedBefore, readBacklog } from '../../../../src/features/messages/dispatch/release.sql.ts';
+import {
+  findUnsettled,
+  markInDoubt,
+  type Unsettled,
+} from '../../../../src/features/messages/dispatch/restore-sent.sql.ts';
 import { readManySendFacts, type SendFacts } from '../../../../src/features/messages/send/facts.sql.ts';
 import { createTestDatabase, type TestDatabase } from '../../../support/database.ts';
 import { type ColumnsOf, describeColumns, describeStatements } from '../../../support/describe-statement.ts';
@@ -35,7 +40,9 @@ const LANE = { queue: 'outbox', tenantId: 1, key: '1:1', epoch: 1 };
 
 test('rows of outbox claims match their declared types', async () => {
   const claim = { tenantId: 1, channelId: 1, limit: 1, front: new QueueFront() };
-  expect(await describeColumns(database.url, db => claimDue(db, [claim], 1))).toEqual({
+  const lanes = { timeline: 1, suspectPromotion: () => undefined };
+  expect(await describeColumns(database.url, db => claimDue(db, [claim], 1, lanes))).toEqual({
+    is_current: 'boolean',
     lane: 'integer',
     message_id: 'uuid',
     contact_id: 'bigint',
@@ -51,7 +58,7 @@ test('rows of outbox claims match their declared types', async () => {
     opted_out_at: 'timestamp with time zone',
     sealed: 'bytea',
     next_attempt_at: 'timestamp with time zone',
-  } satisfies ColumnsOf<Claimed & { lane: number; next_attempt_at: string }>);
+  } satisfies ColumnsOf<Claimed & { is_current: boolean; lane: number; next_attempt_at: string }>);
   expect(await describeColumns(database.url, db => nextDueMs(db, 1, 1, 1, new QueueFront()))).toEqual({
     ms: 'double precision',
   });
@@ -73,6 +80,14 @@ test('rows of outbox claims match their declared types', async () => {
     is_behind: 'boolean',
     is_in_doubt: 'boolean',
   } satisfies ColumnsOf<HoldFacts>);
+  const known = { tenantId: 1, messageId: ID };
+  expect(await describeColumns(database.url, db => findUnsettled(db, [known]))).toEqual({
+    message_id: 'uuid',
+    is_waiting: 'boolean',
+  } satisfies ColumnsOf<Unsettled>);
+  expect(await describeColumns(database.url, db => markInDoubt(db, [{ ...known, attempts: 1 }]))).toEqual({
+    marked: 'integer',
+  });
   const postponed = { messageId: ID, attempts: 1, afterMs: 1, attempted: true, inDoubt: false, lane: LANE };
   expect(await describeColumns(database.url, db => postpone(db, [postponed]))).toBeDefined();
 });

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { storeExternalMessages } from '../../../../src/features/messages/inbound/external-messages.ts';
 import { dataOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { type Harness, harnessFor } from './harness.ts';
@@ -31,7 +32,7 @@ describe('messages sent in the phone app', () => {
     for (let time = 0; time < 2; time += 1)
       await harness.tell('smb_message_echoes', {
         message_echoes: [echo('wamid.1', text('From my phone'))],
-        again: time,
+        rebuild: time,
       });
     expect(await shown(harness)).toEqual([['outbound', 'text', 'sent', 'From my phone']]);
     expect(await harness.events('message.sent')).toMatchObject([
@@ -177,7 +178,7 @@ describe('calls', () => {
     const harness = await harnessFor(gateway);
     await harness.tell('calls', call('connect', { session: { sdp_type: 'offer', sdp: 'v=0 secret' } }));
     await harness.tell('calls', call('terminate', { status: 'Completed', duration: 42 }));
-    await harness.tell('calls', { ...call('connect'), again: true });
+    await harness.tell('calls', { ...call('connect'), rebuild: true });
     const [entry, ...others] = await harness.messages();
     expect(others).toEqual([]);
     expect(entry).toMatchObject({
@@ -208,4 +209,51 @@ describe('calls', () => {
       });
     expect((await harness.messages())[0]?.content).toMatchObject({ event: 'rejected', outcome: 'rejected' });
   });
+});
+
+test('two numbers of an account that write to each other keep their messages apart', async () => {
+  const { tenant, query, events } = await harnessFor(gateway);
+  const [other] = await query<{ id: string }>(
+    `insert into channels (tenant_id, name, phone_number_id, waba_id, display_phone_number, access_token_sealed, app_secret_sealed, verify_token_hash)
+     select tenant_id, 'other', 'p' || phone_number_id, waba_id, 'x', access_token_sealed, app_secret_sealed, 'x'::bytea
+     from channels where tenant_id = $1 returning id`,
+  );
+  const [channel] = await query<{ id: string }>('select id from channels where tenant_id = $1 and is_default');
+  const [person] = await query<{ id: string }>(
+    `insert into contacts (tenant_id, firstname, lastname, phone, phone_key)
+     values ($1, 'Ann', 'Lee', '+${PERSON}', '${PERSON}') returning id`,
+  );
+  const unknown = { from: undefined, userId: undefined, profileName: undefined, replyTo: undefined, error: undefined };
+  const sameId = {
+    ...unknown,
+    phoneNumberId: '1',
+    wamid: 'wamid.1',
+    at: new Date(),
+    type: 'text',
+    text: 'Hello',
+    content: {},
+  };
+  const waId = { waId: PERSON, userId: undefined, parentUserId: undefined };
+  const echo = { ...sameId, kind: 'echo', origin: 'phone_app', to: waId } as const;
+  const past = {
+    ...sameId,
+    kind: 'past_message',
+    direction: 'inbound',
+    person: waId,
+    isUserIdOfThread: false,
+    status: undefined,
+  } as const;
+  const thread = { contactId: Number(person?.id), arrivedMs: Date.now() };
+  await gateway.gateway.resources.db.transaction(trx =>
+    storeExternalMessages(
+      trx,
+      tenant.id,
+      [
+        { ...thread, channelId: Number(channel?.id), update: echo },
+        { ...thread, channelId: Number(other?.id), update: past },
+      ],
+      Date.now(),
+    ),
+  );
+  expect(await events('message.sent')).toMatchObject([{ details: { origin: 'phone_app' } }]);
 });

@@ -23,6 +23,9 @@ test('the acceptance of a reaction waits for a change of its contact without a l
   const [question] = await rows(INBOUND);
   payloadOf(await gateway.mutate('reactToMessage', { id: question?.id, emoji: '👍' }, 'message { id }'));
   const [reaction] = await rows('select message_id as id from outbox where tenant_id = $1');
+  const [survivor] = await rows(
+    "insert into contacts (tenant_id, firstname, lastname, phone, phone_key) values ($1, 'A', 'B', '+4915155500001', '4915155500001') returning id",
+  );
   const held = await holdLock(database, 'select 1 from contacts where tenant_id = $1 for update', [tenant.id]);
   try {
     const at = new Date().toISOString();
@@ -33,11 +36,15 @@ test('the acceptance of a reaction waits for a change of its contact without a l
     await eventually(async () => expect(await held.waiting()).toHaveLength(1));
     // As a merge does, which holds the contact.
     await held.lock('select 1 from outbox where tenant_id = $1 for update nowait', [tenant.id]);
-    await held.release();
+    await held.lock('update messages set contact_id = $2 where tenant_id = $1', [tenant.id, survivor?.id]);
+    await held.lock('commit');
     await applying;
   } finally {
     await held.release();
   }
-  expect(await rows('select emoji as id from message_reactions where tenant_id = $1')).toEqual([{ id: '👍' }]);
+  const reactions = await database.query('select emoji, contact_id from message_reactions where tenant_id = $1', [
+    tenant.id,
+  ]);
+  expect(reactions).toEqual([{ emoji: '👍', contact_id: survivor?.id }]);
   expect(await rows('select message_id as id from outbox where tenant_id = $1')).toEqual([]);
 });

@@ -179,7 +179,7 @@ test('a scheduled message is rescheduled and cancelled until it is sent, and not
 
 test('a reschedule that is repeated with its key after the time has passed returns the message', async () => {
   const { databaseId: id } = await sent(newPhone(), { instant: ahead(HOUR) });
-  const input = { id, scheduledAt: { instant: ahead(3_000) }, idempotencyKey: 'once' };
+  const input = { id, scheduledAt: { instant: ahead(8_000) }, idempotencyKey: 'once' };
   const reschedule = () =>
     gateway.mutate('rescheduleMessage', input, 'message { databaseId scheduledAt }', tenant.token);
   const { message } = payloadOf(await reschedule());

@@ -7,6 +7,7 @@ import { QueueFront } from '../../../../src/features/messages/dispatch/lane-memo
 import { claimDue, settle } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { payloadOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { ANY_TIMELINE } from '../../../support/lane.ts';
 import { newPhone } from '../../../support/seed.ts';
 import { type Account, accountOf } from '../statistics/fixture.ts';
 
@@ -131,7 +132,7 @@ test('messages are claimed by key, however many wait', async () => {
   const read = await db.transaction(async trx => {
     const lane = { tenantId: own.tenantId, channelId: own.channelId, limit: BATCH };
     const claim = async (front: QueueFront): Promise<string[]> =>
-      (await claimDue(trx, [{ ...lane, front }], 60_000)).flat().map(row => row.message_id);
+      (await claimDue(trx, [{ ...lane, front }], 60_000, ANY_TIMELINE)).flat().map(row => row.message_id);
     // Its plan is made for one message.
     await enqueue(trx, own, ids.slice(0, 1));
     expect(await claim(new QueueFront())).toEqual(ids.slice(0, 1));

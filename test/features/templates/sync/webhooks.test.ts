@@ -94,7 +94,7 @@ test('status, quality and category are updated by webhook, without a call to the
     ['template.status_changed', { status: 'PENDING', status_reason: null }],
   ]);
   // A second time it says nothing new.
-  await post(['message_template_quality_update', about('order', { new_quality_score: 'RED', again: true })]);
+  await post(['message_template_quality_update', about('order', { new_quality_score: 'RED', rebuild: true })]);
   await eventually(async () =>
     expect(await gateway.database.query('select from waiting_webhooks where tenant_id = $1', [tenant.id])).toEqual([]),
   );

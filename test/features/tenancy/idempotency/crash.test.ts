@@ -30,6 +30,10 @@ beforeAll(async () => {
     PARLEY_SECRET_KEY: Buffer.from(config.secretKey ?? []).toString('base64'),
     PARLEY_NETWORK_URL: config.network.baseUrl,
     PARLEY_MEDIA_DIR: harness.gateway.mediaDirectory,
+    // It must answer none of these requests before it is killed, however slow the machine is.
+    PARLEY_ACCEPTANCE_TIMEOUT_MS: '60000',
+    PARLEY_DATABASE_STATEMENT_TIMEOUT_MS: '120000',
+    PARLEY_WEBHOOK_TIMEOUT_MS: '60000',
     PARLEY_WEBHOOK_ALLOW_HTTP: 'true',
     PARLEY_WEBHOOK_ALLOWED_RANGES: '127.0.0.0/8',
   });
@@ -97,7 +101,7 @@ test('repeated requests of a killed process are answered, never get CONFLICT, an
   const start = (...kinds: (keyof typeof asks)[]) => {
     for (const kind of kinds) died.push(expect(asks[kind](dying), kind).rejects.toThrow());
   };
-  emulator.setFaults({ window: 'open', next: [texted, legacy].map(to => ({ to, latencyMs: 3_000 })) });
+  emulator.setFaults({ window: 'open', next: [texted, legacy].map(to => ({ to, latencyMs: 10_000 })) });
   receiver.answer(() => undefined);
   start('text', 'legacy', 'test');
   await eventually(async () => {

@@ -31,9 +31,12 @@ const codeFor = async (token: string, via: Pick<TestGateway, 'graphql'> | Second
   codeOf(await via.graphql('{ viewer { scopes } }', {}, token));
 const inSeconds = (seconds: number): string => new Date(Date.now() + seconds * 1_000).toISOString();
 
+/** Times of last use are written periodically, independently of the calls that a test makes. */
+const isLookUp = (text: string): boolean => text.includes('access_tokens') && !text.includes('last_used_at = now()');
+
 // First of all: calls without a good token are counted by address, and those below wait in loops.
 describe('round trips', () => {
-  const lookUps = (): number => gateway.statements.filter(text => text.includes('access_tokens')).length;
+  const lookUps = (): number => gateway.statements.filter(isLookUp).length;
 
   beforeEach(() => {
     gateway.statements.length = 0;
@@ -60,11 +63,11 @@ describe('round trips', () => {
   test('a warm token costs none, however many calls come at once', async () => {
     const token = await gateway.addToken(gateway.tenant, {});
     gateway.statements.length = 0;
-    await Promise.all(Array.from({ length: 20 }, () => codeFor(token)));
-    expect(lookUps()).toBe(1);
-    gateway.statements.length = 0;
-    await Promise.all(Array.from({ length: 20 }, () => codeFor(token)));
-    expect(lookUps()).toBe(0);
+    const startedAt = performance.now();
+    for (let round = 0; round < 2; round += 1) await Promise.all(Array.from({ length: 20 }, () => codeFor(token)));
+    // And one each time that what is known of it is older than 2.5 s.
+    expect(lookUps()).toBeLessThanOrEqual(1 + Math.floor((performance.now() - startedAt) / 2_500));
+    expect(lookUps()).toBeGreaterThan(0);
   });
 });
 

@@ -301,6 +301,7 @@ const PAYLOADS: { readonly [T in EventType]: EventPayloads[T] } = {
       owned_since: dates.created_at,
     },
   },
+  'conversation.deleted': { conversation },
   'group_chat.updated': {
     group_chat: {
       ...dates,

@@ -20,7 +20,7 @@ test('a queue returns every delivery once and in order during concurrent changes
       let fetching = Promise.resolve();
       const fetch = async (one: EndpointQueue): Promise<void> => {
         await new Promise(resolve => setImmediate(resolve));
-        one.fill(target, performance.now(), () => ({}) as OpenTarget);
+        one.setTarget(target, performance.now(), () => ({}) as OpenTarget);
         const { wanted } = one;
         if (!wanted) return;
         const found = waiting.filter(row => wanted.after === undefined || row.id > wanted.after.id).slice(0, limit);
@@ -67,7 +67,11 @@ test('a queue knows since when its endpoint fails as of the last read, and its o
   const queue = new EndpointQueue(1, 2, async one => {
     const beganAt = performance.now();
     await new Promise(resolve => setImmediate(resolve));
-    one.fill({ enabled: true, tenant_status: 'active', failing_for_ms } as Target, beganAt, () => ({}) as OpenTarget);
+    one.setTarget(
+      { enabled: true, tenant_status: 'active', failing_for_ms } as Target,
+      beganAt,
+      () => ({}) as OpenTarget,
+    );
     one.add([row('a')], true);
   });
   const next = async () => {

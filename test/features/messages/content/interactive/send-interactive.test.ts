@@ -5,7 +5,8 @@ import { contentFaultsOf, sendAs } from '../../../../support/sending.ts';
 
 let gateway: TestGateway;
 beforeAll(async () => {
-  gateway = await startGateway({ emulator: { faults: { window: 'open' } } });
+  // A 'delivered' that overtakes 'sent' could be the answer to a send that waits.
+  gateway = await startGateway({ emulator: { faults: { window: 'open', webhookConnections: 1 } } });
 });
 afterAll(() => gateway.stop());
 

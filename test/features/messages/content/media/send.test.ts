@@ -11,7 +11,8 @@ import { ANIMATED_WEBP, JPEG, MP3, PDF, padded, WEBP } from './files.ts';
 let gateway: TestGateway;
 let media: MediaClient;
 beforeAll(async () => {
-  gateway = await startGateway();
+  // A 'delivered' that overtakes 'sent' could be the answer to a send that waits.
+  gateway = await startGateway({ emulator: { faults: { webhookConnections: 1 } } });
   media = mediaOf(gateway);
 });
 afterAll(() => gateway.stop());

@@ -91,11 +91,13 @@ test('the URL is the same within a quarter of an hour, and ends after at most ha
 
 test('a forged URL is not found, and costs no statement', async () => {
   const message = await picture();
+  const isKept = "select from media_files where id = $1 and state = 'kept'";
+  await eventually(async () => expect(await gateway.database.query(isKept, [message.databaseId])).toHaveLength(1));
   const { url } = message.media;
   const forged = [`${url.slice(0, -1)}${url.endsWith('A') ? 'B' : 'A'}`, `${url}x`, '/media/signed/x', '/media/signed'];
   gateway.statements.length = 0;
   for (const other of forged) expect((await get(other)).status).not.toBe(200);
-  // The worker fetches the file of the message meanwhile, readers follow the log, and a sweep goes through all tenants.
+  // The worker's lane of files lingers, readers follow the log, and a sweep goes through all tenants.
   const isLookUp = (text: string) =>
     /\bfrom "?(?:messages|media\w*)\b/.test(text) &&
     !/^\s*update media_files/.test(text) &&

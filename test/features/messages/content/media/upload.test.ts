@@ -282,7 +282,11 @@ describe('access', () => {
     const answer = media.put(id, slow());
     await eventually(() => expect(passedOn).toHaveBeenCalled());
     await gateway.database.query("update media set expires_at = now() - interval '1 second' where id = $1", [id]);
-    await deleteOldMedia(gateway.gateway.resources);
+    // The process's own housekeeping may hold a row that ours skips.
+    await eventually(async () => {
+      await deleteOldMedia(gateway.gateway.resources);
+      expect(await stored(id)).toBeUndefined();
+    });
     deleted.resolve();
     passedOn.mockRestore();
     expect(await answer).toMatchObject({

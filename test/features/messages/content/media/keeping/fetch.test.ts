@@ -176,8 +176,11 @@ describe('a file that cannot be fetched', () => {
     await gateway.database.query("update media_files set expires_at = now() - interval '1 second' where id = $1", [
       message.databaseId,
     ]);
-    await expireFiles(gateway.gateway.resources);
-    expect(await fileOf(message.databaseId)).toMatchObject({ state: 'lost' });
+    // Another attempt, or the process's own housekeeping, may hold a row that ours skips.
+    await eventually(async () => {
+      await expireFiles(gateway.gateway.resources);
+      expect(await fileOf(message.databaseId)).toMatchObject({ state: 'lost' });
+    });
   });
 
   test('is fetched again if it has other bytes than were announced', async () => {
@@ -256,9 +259,11 @@ describe('bytes are deleted', () => {
     ]);
     const { resources } = gateway.gateway;
     const retention = { ...resources.config.retention, mediaDays: 30 };
-    await expireFiles({ ...resources, config: { ...resources.config, retention } });
+    await eventually(async () => {
+      await expireFiles({ ...resources, config: { ...resources.config, retention } });
+      expect(await fileOf(message.databaseId)).toMatchObject({ state: 'expired', sha256: null });
+    });
     await gone(sha256(bytes));
-    expect(await fileOf(message.databaseId)).toMatchObject({ state: 'expired', sha256: null });
   });
 
   test('that a killed process wrote without storing their content', async () => {
