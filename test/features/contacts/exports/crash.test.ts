@@ -2,6 +2,7 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { dataOf, payloadOf } from '../../../support/answers.ts';
 import { eventually, startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { holdLock } from '../../../support/lock.ts';
 import { kill, killAll, startProgram } from '../../../support/processes.ts';
 
 const COUNT = 60_000;
@@ -43,9 +44,25 @@ test('an export whose worker is killed with SIGKILL is written whole by another 
     );
     return row;
   };
+  // The worker is stopped in the middle of the file: it would have written all of it before a busy test noticed the fourth part.
+  await gateway.database.query(
+    `create function in_the_middle() returns trigger language plpgsql as $$ begin
+       if (select count(*) from export_people) > 3 then perform pg_advisory_xact_lock(1); end if;
+       return null;
+     end $$`,
+  );
+  await gateway.database.query(
+    'create trigger in_the_middle before insert on export_people for each statement execute function in_the_middle()',
+  );
+  const lock = await holdLock(gateway.database, 'select pg_advisory_xact_lock(1)');
   const first = startWorker();
-  await eventually(async () => expect((await progress())?.parts).toBeGreaterThan(3));
+  await eventually(async () => expect(await lock.waiting()).toHaveLength(1));
   await kill(first);
+  await gateway.database.query(
+    `select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and wait_event = 'advisory'`,
+  );
+  await eventually(async () => expect(await lock.waiting()).toEqual([]));
+  await lock.release();
   expect(await progress()).toMatchObject({ state: 'running', attempts: 1 });
   startWorker();
   const query = 'query ($id: ID!) { export(id: $id) { state rowCount url } }';

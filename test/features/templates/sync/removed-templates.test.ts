@@ -15,7 +15,10 @@ const TEMPLATE_UNKNOWN = 132_001;
 test('messages of a template that is removed meanwhile are sent once, or fail with the network’s error', async () => {
   const { gateway, send } = sending;
   const { tenant } = gateway;
-  await gateway.database.query('update channels set messages_per_second = 40 where tenant_id = $1', [tenant.id]);
+  const setRate = (messages: number) =>
+    gateway.database.query('update channels set messages_per_second = $2 where tenant_id = $1', [tenant.id, messages]);
+  // So few that most messages wait still when the template is removed, however long their acceptance takes.
+  await setRate(5);
   const accepted = await Promise.all(
     Array.from(
       { length: 100 },
@@ -30,6 +33,7 @@ test('messages of a template that is removed meanwhile are sent once, or fail wi
     ),
   ).templates.nodes;
   dataOf(await gateway.mutate('deleteTemplate', { id: template.id }, 'deletedId'));
+  await setRate(100);
   const rows = async () =>
     dataOf(await gateway.graphql('{ messages(first: 100) { nodes { databaseId status error { code } } } }')).messages
       .nodes as { databaseId: string; status: string; error: { code: number } | null }[];
