@@ -124,12 +124,12 @@ export async function countDeleted(trx: Db, range: LogRange): Promise<CountedCam
 }
 
 /**
- * The latest campaign message that a person got in the 72 hours before an event `e`, by the event's time. A merge leaves recipients their
+ * The latest campaign message that a person got in the 72 hours before an event `e`, and that may be its cause. A merge leaves recipients their
  * former ids. Recipients are read by their key in each campaign: the latest messages in their order are those of the whole tenant, which
  * took 24 to 40 ms an event behind 500,000, and for a list of ids PostgreSQL 15 reads all of a campaign. Merges are read by contact: the
  * index of former ids would be read as a whole.
  */
-const latestOf = (at: RawBuilder<unknown>, onChannel: RawBuilder<unknown>) => sql`
+const latestOf = (at: RawBuilder<unknown>, isCaused: RawBuilder<unknown>) => sql`
   select r.campaign_id, r.contact_id
   from (
     select e.contact_id as id
@@ -141,9 +141,18 @@ const latestOf = (at: RawBuilder<unknown>, onChannel: RawBuilder<unknown>) => sq
   cross join lateral (
     select r.campaign_id, r.contact_id, r.message_id, r.state from campaign_recipients r
     where r.tenant_id = k.tenant_id and r.campaign_id = k.id and r.contact_id = p.id offset 0) r
-  where k.tenant_id = e.tenant_id and k.last_message_at > ${at} - ${ATTRIBUTED} and ${onChannel}
+  where k.tenant_id = e.tenant_id and k.last_message_at > ${at} - ${ATTRIBUTED} and ${isCaused}
     and r.state between ${state('sent')} and ${state('read')} and r.message_id >= uuid_at(${at} - ${ATTRIBUTED})
   order by r.message_id desc limit 1`;
+
+/**
+ * When a person wrote a message, at the end of the network's second (`writtenMs`): the network delivers what could not be delivered for days,
+ * and an answer of before a campaign is none to it.
+ */
+const writtenAt = sql`least(e.occurred_at, (e.payload #>> '{message,sent_at}')::timestamptz + interval '999 milliseconds')`;
+/** On the event's channel, and not after the answer. A minute for clocks that differ. */
+const isAnswered = sql`k.channel_id = (e.payload #>> '{message,channel_id}')::bigint
+    and r.message_id < uuid_at(${writtenAt} + interval '1 minute')`;
 
 /**
  * Attributes inbound messages to campaigns: what quotes a message of the business (a tap on a button does) belongs to that one, whether
@@ -154,17 +163,16 @@ export async function countReplies(trx: Db, range: LogRange): Promise<CountedCam
     /* cross-tenant: the log is read for all tenants at once; each row keeps its own */
     with hits as materialized (
       select e.tenant_id, coalesce(q.campaign_id, l.campaign_id) as campaign_id, coalesce(q.contact_id, l.contact_id) as contact_id,
-        min(e.occurred_at) as at
+        min(${writtenAt}) as at
       from events e
       left join lateral (
         select m.id, r.campaign_id, r.contact_id from message_wamids w
         join messages m on m.tenant_id = w.tenant_id and m.id = w.message_id and m.direction = 'outbound'
         left join campaign_recipients r on r.tenant_id = w.tenant_id and r.message_id = w.message_id
-          and r.message_id >= uuid_at(e.occurred_at - ${ATTRIBUTED})
+          and r.message_id >= uuid_at(${writtenAt} - ${ATTRIBUTED})
         where w.tenant_id = e.tenant_id and w.channel_id = (e.payload #>> '{message,channel_id}')::bigint
           and w.wamid = e.payload #>> '{message,ref_message_id}' limit 1) q on true
-      left join lateral (${latestOf(sql`e.occurred_at`, sql`k.channel_id = (e.payload #>> '{message,channel_id}')::bigint`)}) l
-        on q.id is null
+      left join lateral (${latestOf(writtenAt, isAnswered)}) l on q.id is null
       where ${isInRange(range)} and e.type = 'message.received' and e.contact_id is not null and e.tenant_id in ${recentTenants}
         and coalesce(q.campaign_id, l.campaign_id) is not null
       group by 1, 2, 3
