@@ -1,4 +1,5 @@
 import { createDatabase } from '../../../src/database/database.ts';
+import { membersWhere } from '../../../src/features/campaigns/audience/members.sql.ts';
 import { countPeople } from '../../../src/features/campaigns/preview/preview.sql.ts';
 import { prepareChunk } from '../../../src/features/campaigns/run/prepare.ts';
 import { createLog } from '../../../src/platform/log.ts';
@@ -45,7 +46,7 @@ export async function campaign(fixture: Fixture): Promise<Result> {
       tenant.id,
     ]);
     printProgress('campaign: previewing …');
-    const members = { text: 'c.tenant_id = $1', values: [tenant.id] };
+    const members = membersWhere({ text: 'c.tenant_id = $1', values: [tenant.id] });
     const query = { category: 'marketing', channelId: null, cap: { messages: 2, days: 7 } };
     const from = performance.now();
     const people = await countPeople(db.write, members, query);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { membersOf, planMembers } from '../../../src/features/campaigns/audience/members.sql.ts';
 import { findUnusedLists, isListUsed, type UnusedList } from '../../../src/features/campaigns/lists/list-usage.sql.ts';
 import {
   contactsOfKeys,
@@ -53,6 +54,10 @@ import {
 import { createTestDatabase, type TestDatabase } from '../../support/database.ts';
 import { type ColumnsOf, describeColumns } from '../../support/describe-statement.ts';
 
+const AUDIENCES = [{ filter: {} }, { groupIds: [1] }, { contactIds: [1] }, { listId: 1 }].map(audience =>
+  membersOf(1, audience, () => ({ text: 'c.tenant_id = $1', values: [1] })),
+);
+
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createTestDatabase();
@@ -78,11 +83,11 @@ test('the statements on lists describe as their row types', async () => {
 const ID = '01890000-0000-7000-8000-000000000000';
 
 test('the statements of a run describe as their row types', async () => {
-  const members = { text: 'c.tenant_id = $1', values: [1] };
-  expect(await columnsOf(db => insertRecipients(db, 1, members, 0, 10))).toEqual({
-    added: 'integer',
-    last_id: 'bigint',
-  } satisfies ColumnsOf<PreparedRange>);
+  for (const members of AUDIENCES)
+    expect(await columnsOf(db => insertRecipients(db, 1, members, 0, 10))).toEqual({
+      added: 'integer',
+      last_id: 'bigint',
+    } satisfies ColumnsOf<PreparedRange>);
   const query = {
     campaignId: 1,
     position: 0,
@@ -164,17 +169,22 @@ test('the statements of the reader describe as their row types', async () => {
   expect(await columnsOf(db => hasRecentCampaigns(db))).toEqual({ id: 'bigint' });
 });
 
+test('the plan setting of an audience describes as its row type', async () => {
+  for (const members of AUDIENCES.filter(({ isPlannedForAll }) => isPlannedForAll))
+    expect(await columnsOf(db => planMembers(db, members))).toEqual({ set_config: 'text' });
+});
+
 test('the statements of a preview describe as their row types', async () => {
-  const members = { text: 'c.tenant_id = $1', values: [1] };
   const query = { category: 'marketing', channelId: null, cap: { messages: 1, days: 1 } };
-  expect(await columnsOf(db => countPeople(db, members, query))).toEqual({
-    reason: 'smallint',
-    count: 'integer',
-    phone: 'text',
-    time_zone: 'text',
-    user_id: 'text',
-    contact_ids: 'jsonb',
-  } satisfies ColumnsOf<CountedPeople>);
+  for (const members of AUDIENCES)
+    expect(await columnsOf(db => countPeople(db, members, query))).toEqual({
+      reason: 'smallint',
+      count: 'integer',
+      phone: 'text',
+      time_zone: 'text',
+      user_id: 'text',
+      contact_ids: 'jsonb',
+    } satisfies ColumnsOf<CountedPeople>);
   expect(await columnsOf(db => countDuplicates(db, 1, 1))).toEqual({ count: 'integer' });
   expect(await columnsOf(db => planLeft(db, 1, '2026-01-01'))).toEqual({ left: 'bigint' });
   expect(await columnsOf(db => valuesOf(db, 1, 1, [1]))).toEqual({ contact_id: 'bigint', values: 'jsonb' });

@@ -3,7 +3,7 @@ import type { Db } from '../../../database/database.ts';
 import { Parameters } from '../../../database/list-sql.ts';
 import { raw } from '../../../database/statements.ts';
 import { SHARED_CODES } from '../../../platform/phone-country.ts';
-import type { Condition } from '../audience/members.sql.ts';
+import type { Members } from '../audience/members.sql.ts';
 import { BLOCKED_CODE, REASON } from '../recipients/recipient.ts';
 
 /** People of an audience with one fate, one time zone of their own or none, and the same first digits or user id's country. */
@@ -40,7 +40,7 @@ const COUNTRY_PART = `left(a.phone, case when a.phone ~ '^\\+(262|590|618)' then
  */
 export async function countPeople(
   db: Db,
-  members: Condition,
+  members: Members,
   { category, channelId, cap }: PreviewQuery,
 ): Promise<CountedPeople[]> {
   const parameters = new Parameters(members.values);
@@ -59,7 +59,7 @@ export async function countPeople(
           select left(i.value, 3) from contact_identities i
           where i.tenant_id = c.tenant_id and i.contact_id = c.id and i.kind = 'user_id' and i.ended_at is null and i.value not like '%.ENT.%'
           order by i.started_at desc, i.id desc limit 1) end as user_id,
-        c.opted_out_at is not null as is_out from contacts c where ${members.text}
+        c.opted_out_at is not null as is_out from ${members.contacts}
     ), out as materialized (
       select e.contact_id from (
         select distinct on (e.contact_id) e.contact_id, e.state, e.occurred_at, e.id from consent_entries e

@@ -12,7 +12,7 @@ import { type Content, compose } from '../../messages/send/content.ts';
 import type { Rendered } from '../../templates/sending/render.ts';
 import { templateContent } from '../../templates/sending/send-template.ts';
 import { monthOf } from '../../tenancy/usage/usage.ts';
-import { membersOf } from '../audience/members.sql.ts';
+import { membersOf, planMembers } from '../audience/members.sql.ts';
 import type { CampaignRow, SendingHours } from '../campaign.ts';
 import { requireCampaign } from '../change.ts';
 import { reasonOf, type SkipReason } from '../recipients/recipient.ts';
@@ -65,7 +65,10 @@ export async function previewCampaign(context: Context, id: number): Promise<Pre
   };
   const nowMs = clock.now();
   const [people, duplicates, left, conditions] = await Promise.all([
-    countPeople(db.write, members, query),
+    db.transaction(async trx => {
+      await planMembers(trx, members);
+      return countPeople(trx, members, query);
+    }),
     'listId' in campaign.audience ? countDuplicates(db.read, tenant.id, campaign.audience.listId) : 0,
     planLeft(db.read, tenant.id, monthOf(nowMs)),
     readSendingConditions(db.read, tenant.id, id, campaign.channel_id),

@@ -1,7 +1,7 @@
 import type { Db } from '../../../database/database.ts';
 import { Parameters } from '../../../database/list-sql.ts';
 import { raw } from '../../../database/statements.ts';
-import type { Condition } from '../audience/members.sql.ts';
+import type { Members } from '../audience/members.sql.ts';
 
 export interface PreparedRange {
   /** Recipients that were written. */
@@ -17,7 +17,7 @@ export interface PreparedRange {
 export async function insertRecipients(
   trx: Db,
   campaignId: number,
-  members: Condition,
+  members: Members,
   after: number,
   limit: number,
 ): Promise<PreparedRange> {
@@ -30,7 +30,7 @@ export async function insertRecipients(
   const { rows } = await trx.executeQuery(
     raw<PreparedRange>(
       `with chosen as materialized (
-        select c.id from contacts c where ${members.text} and c.id > ${from} order by c.id limit ${most}
+        ${members.idsAfter(from, most)}
       ), added as (
         insert into campaign_recipients (tenant_id, campaign_id, contact_id)
         select $1::bigint, ${id}, id from chosen order by id on conflict do nothing returning 1

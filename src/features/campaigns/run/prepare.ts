@@ -1,7 +1,7 @@
 import type { Lane } from '../../../lanes/lane.ts';
 import type { Resources } from '../../../schema/context.ts';
 import { contactsWhere } from '../../contacts/list.ts';
-import { membersOf } from '../audience/members.sql.ts';
+import { membersOf, planMembers } from '../audience/members.sql.ts';
 import { insertRecipients } from './prepare.sql.ts';
 import { waveSizeOf } from './protection.ts';
 import { lockRun, writeRun } from './run-store.ts';
@@ -23,6 +23,7 @@ export const prepareChunk = (
     const run = await lockRun(trx, tenantId, campaignId);
     if (run?.status !== 'running' || run.is_prepared) return false;
     const members = membersOf(tenantId, run.audience, filter => contactsWhere(tenantId, filter));
+    await planMembers(trx, members);
     const { added, last_id: lastId } = await insertRecipients(trx, campaignId, members, run.prepared_to, CHUNK);
     const change =
       lastId === null
