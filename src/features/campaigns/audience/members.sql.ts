@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Filter } from '../../../core/list-args.ts';
 import type { Db } from '../../../database/database.ts';
+import { PLANNED_AT_EACH_CALL } from '../../../database/statements.ts';
 import type { Audience } from './audience.ts';
 
 /** A condition on contacts (`c`) with its parameters, of which `$1` is the tenant. */
@@ -57,7 +58,7 @@ export function membersOf(tenantId: number, audience: Audience, filterOf: (filte
 /** The contacts that meet a condition. */
 export const membersWhere = ({ text, values }: Condition): Members => ({
   values,
-  isPlannedForAll: false,
+  isPlannedForAll: !text.includes(PLANNED_AT_EACH_CALL),
   contacts: `contacts c where ${text}`,
   idsAfter: (after, limit) =>
     `select c.id from contacts c where ${text} and c.id > ${after} order by c.id limit ${limit}`,
@@ -73,7 +74,8 @@ const membersIn = (values: readonly unknown[], idsAfter: Members['idsAfter']): M
 
 /**
  * Makes the transaction plan the statements of an audience for any tenant: for one of which statistics know no row, every index of contacts
- * costs the same, and a contact was found by reading all of the tenant's. Filters are planned with their values.
+ * costs the same, and a contact was found by reading all of the tenant's; a filter by group read all members for each contact. Only searches for
+ * text depend on their values.
  */
 export async function planMembers(trx: Db, { isPlannedForAll }: Members): Promise<void> {
   if (isPlannedForAll) await sql`select set_config('plan_cache_mode', 'force_generic_plan', true)`.execute(trx);
