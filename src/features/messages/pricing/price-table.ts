@@ -25,7 +25,7 @@ const instant = z
 const optional = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess(value => (value === '' || value === null ? undefined : value), schema.optional());
 
-const row = z.strictObject({
+const fields = z.strictObject({
   country: z
     .string()
     .transform(text => text.trim().toUpperCase())
@@ -46,6 +46,10 @@ const row = z.strictObject({
   valid_from: optional(instant),
   valid_until: optional(instant),
 });
+const row = fields.refine(
+  ({ valid_from: from, valid_until: until }) => from === undefined || until === undefined || from < until,
+  { path: ['valid_until'], message: 'must be after valid_from' },
+);
 type Row = z.output<typeof row>;
 
 /** Reads the table that PARLEY_PRICES names; undefined if it is not set. @throws UserError as `readPriceTable` */
@@ -64,10 +68,15 @@ export async function readPriceTable(file: string): Promise<PriceTable> {
     );
   });
   const faults: string[] = [];
+  const starts = new Map<string, { readonly place: string; readonly value: Row }>();
   const rows = rowsOf(file, text).flatMap(({ place, value, surplus }): Row[] => {
     const parsed = row.safeParse(value);
     if (surplus !== undefined) faults.push(`  ${place}: row: ${surplus}`);
-    if (parsed.success) return [parsed.data];
+    if (parsed.success) {
+      const fault = contradictionOf(starts, place, parsed.data);
+      if (fault !== undefined) faults.push(`  ${place}: ${fault}`);
+      return [parsed.data];
+    }
     faults.push(
       ...parsed.error.issues.map(({ path, message }) => `  ${place}: ${path.join('.') || 'row'}: ${message}`),
     );
@@ -75,6 +84,19 @@ export async function readPriceTable(file: string): Promise<PriceTable> {
   });
   if (faults.length > 0) throw new UserError(`PARLEY_PRICES: ${file} is not valid:\n${faults.slice(0, 20).join('\n')}`);
   return priceTableOf(rows);
+}
+
+/** Why it is not known which of two prices is valid: both begin at the same time. @param starts rows by country, category and start */
+function contradictionOf(
+  starts: Map<string, { readonly place: string; readonly value: Row }>,
+  place: string,
+  value: Row,
+): string | undefined {
+  const key = `${value.country} ${value.category} ${value.valid_from ?? ''}`;
+  const first = starts.get(key);
+  if (!first) starts.set(key, { place, value });
+  if (!first || (first.value.price === value.price && first.value.currency === value.currency)) return undefined;
+  return `price: ${first.place} has another price for the same country, category and start`;
 }
 
 interface RawRow {

@@ -295,6 +295,25 @@ describe('a price table', () => {
     expect(await priced(`${csv}*,marketing,0.01,USD\n`)).toEqual([gb, gb, gg, gb, us, any, any]);
   });
 
+  test('refuses a period that ends before it starts, and two prices with the same start', async () => {
+    const [header] = PRICES.split('\n');
+    const lines = [
+      header,
+      'DE,marketing,0.10,EUR,2026-10-01,2026-02-01',
+      'DE,utility,0.05,EUR,,',
+      'de,utility,0.06,EUR,,',
+      'FR,utility,0.05,EUR,2026-10-01,',
+      'FR,utility,0.05,USD,2026-10-01T00:00:00Z,2027-01-01',
+      'FR,utility,0.050,EUR,2026-10-01,2027-01-01',
+    ];
+    const error: unknown = await read(lines.join('\n')).catch(fault => fault);
+    expect(String(error).split('\n').slice(1)).toEqual([
+      '  line 2: valid_until: must be after valid_from',
+      '  line 4: price: line 3 has another price for the same country, category and start',
+      '  line 6: price: line 5 has another price for the same country, category and start',
+    ]);
+  });
+
   test('lists its faults by line', async () => {
     await expect(
       read('country,category,price,currency\nDE,marketing,0,1,EUR\nGermany,marketing,0.1,euro\n'),
