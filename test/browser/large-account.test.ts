@@ -108,3 +108,32 @@ test('the pages of staff and tokens, filters of contacts and audiences have all 
   await page.getByLabel('Value of condition 1').selectOption('Group 150');
   expect(faults).toEqual([]);
 });
+
+test('an event renders the row of its conversation, not those beside it', async () => {
+  for (let person = 10; person < 40; person += 1) write(person, 'Hello');
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await expect.poll(() => listOf(page).getByRole('listitem').count()).toBeGreaterThanOrEqual(30);
+  // Each row words its time when it is rendered.
+  await page.evaluate(() => {
+    const { get } = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format') ?? {};
+    let count = 0;
+    Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
+      get() {
+        count += 1;
+        document.documentElement.dataset['worded'] = String(count);
+        return get?.call(this);
+      },
+    });
+  });
+  const worded = async (): Promise<number> => Number(await page.locator('html').getAttribute('data-worded'));
+  let turn = 0;
+  // The minute may render all rows at the same moment: not at every event.
+  const ofOneEvent = async (): Promise<number> => {
+    const before = await worded();
+    turn += 1;
+    write(20, `News ${turn}`);
+    await listOf(page).getByText(`News ${turn}`, { exact: true }).waitFor();
+    return (await worded()) - before;
+  };
+  await expect.poll(ofOneEvent).toBeLessThan(20);
+});
