@@ -1,6 +1,7 @@
 import { isIP, type LookupFunction } from 'node:net';
 import { Agent, buildConnector } from 'undici';
 import { exchange } from './http-exchange.ts';
+import { skipInterimResponses } from './interim-responses.ts';
 import { type AddressRange, isPublicAddress } from './public-address.ts';
 import { isLocalhost, LOOPBACK, type ResolveName } from './resolve-name.ts';
 
@@ -116,8 +117,10 @@ function createConnector(isAllowed: (address: string) => boolean, resolveName: R
       if (socket && !isAllowed(socket.remoteAddress ?? '')) {
         socket.destroy();
         callback(new Error(NOT_PUBLIC), null);
-      } else if (socket) callback(null, socket);
-      else callback(error ?? new Error('no connection'), null);
+      } else if (socket) {
+        skipInterimResponses(socket);
+        callback(null, socket);
+      } else callback(error ?? new Error('no connection'), null);
     });
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createTcpServer } from 'node:net';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
 import { isPublicAddress, parseRange } from '../../src/platform/public-address.ts';
@@ -152,7 +153,50 @@ test.each([
   server.close();
 });
 
+const FINAL = 'HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\nok';
+
 test.each([
+  ['100', 'HTTP/1.1 100 Continue\r\n\r\n'],
+  ['100 with headers', 'HTTP/1.1 100 Continue\r\ndate: today\r\n\r\n'],
+  ['102', 'HTTP/1.1 102 Processing\r\n\r\n'],
+  ['103', 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'],
+  ['several', 'HTTP/1.0 100 Continue\r\n\r\nHTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n'],
+])('an interim response that nobody asked for is skipped (%s), however the bytes arrive', async (_name, interim) => {
+  const splits = ['whole', 'by response', 'byte by byte'] as const;
+  for (const split of splits) {
+    const requests: string[] = [];
+    const server = createTcpServer(socket => {
+      socket.setNoDelay(true).on('data', async data => {
+        // The body may arrive apart.
+        if (!String(data).startsWith('POST ')) return;
+        requests.push(String(data));
+        const text = interim + FINAL;
+        const parts = { whole: [text], 'by response': [interim, FINAL], 'byte by byte': [...text] }[split];
+        for (const part of parts) {
+          socket.write(part);
+          await new Promise(resolve => setTimeout(resolve, 1));
+        }
+      });
+    });
+    server.listen(0, '127.0.0.2');
+    await once(server, 'listening');
+    const url = new URL(`http://interim.example:${(server.address() as { port: number }).port}/`);
+    const post = client(async () => ['127.0.0.2']);
+    // The second request may use the connection of the first.
+    for (const count of [1, 2]) {
+      const answer = { kind: 'answer', status: 200, retryAfter: undefined, body: Buffer.from('ok') };
+      expect(await post({ url })).toEqual(answer);
+      await new Promise(resolve => setImmediate(resolve));
+      expect(requests).toHaveLength(count);
+    }
+    await http?.close();
+    server.close();
+  }
+});
+
+test.each([
+  ['a change of the protocol', 'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n'],
+  ['a 100 and the beginning of another one', 'HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 1'],
   ['headers that break off', 'HTTP/1.1 200 OK\r\ncontent-length: 10\r\n'],
   ['nothing but an interim response', 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>\r\n\r\n'],
 ])('%s are a failure', async (_name, text) => {
