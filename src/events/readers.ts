@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { EventType } from '../core/events.ts';
 import type { Database, Db } from '../database/database.ts';
-import { SECOND } from '../platform/clock.ts';
+import { MINUTE, SECOND } from '../platform/clock.ts';
 import type { Log } from '../platform/log.ts';
 import type { Signals } from '../platform/signals.ts';
 import type { EventBus } from './bus.ts';
@@ -9,7 +9,7 @@ import { type Cursor, isSame, positionBefore } from './cursor.ts';
 import type { Horizon } from './horizon.ts';
 import type { LogRange } from './log.sql.ts';
 import { findNextRange, lockReader, registerReader, saveReaderPosition } from './readers.sql.ts';
-import { isOfTheEvent, setAsideNext } from './set-aside.ts';
+import { isStatementTimeout, maySetAside, setAsideNext } from './set-aside.ts';
 
 /** Resources of the readers. */
 export interface ReaderResources {
@@ -73,10 +73,16 @@ export interface RangeLimit {
 }
 
 /**
- * An event that fails this often by an error of its own is set aside, so that it does not stop its reader for all tenants. Between the
- * failures are 1, 2, 3 … seconds: a row that it refers to may be written or deleted meanwhile.
+ * An event that fails this often by an error of its own, or by a statement timeout while another event is consumed, is set aside, so that
+ * it does not stop its reader for all tenants. Between the failures are 1, 2, 3 … seconds: a row that it refers to may be written or
+ * deleted meanwhile.
  */
 const MAX_FAILURES = 5;
+/**
+ * How long, after an event was set aside for a statement timeout, the next one is at its first. Each failure takes the whole timeout
+ * (15 s), in which all tenants wait; events of one cause tend to come in numbers.
+ */
+const IMPATIENCE_MS = 10 * MINUTE;
 
 /** `pauseMs` of a reader that is not needed: how late it may be once it is needed again. */
 const UNNEEDED_PAUSE_MS = 500;
@@ -124,14 +130,16 @@ export async function runReader(
 
 /**
  * Runs the readers in this process.
+ * @param retryStepMs by how much each wait between the failures of an event is longer than the one before
  * @returns `wake`, to be called periodically in case a signal was lost, and `stop`, which waits for the current round
  */
 export async function startReaders(
   resources: ReaderResources,
   readers: readonly LogReader[],
+  retryStepMs: number = SECOND,
 ): Promise<{ wake(): void; stop(): Promise<void> }> {
   const stopping = new AbortController();
-  const loops = readers.map(reader => createReaderLoop(resources, reader, stopping.signal));
+  const loops = readers.map(reader => createReaderLoop(resources, reader, stopping.signal, retryStepMs));
   const { position } = await resources.horizon.advance();
   for (const { name } of readers) await registerReader(resources.db.write, name, position);
   const wake = (): void => {
@@ -156,10 +164,12 @@ function createReaderLoop(
   resources: ReaderResources,
   reader: LogReader,
   signal: AbortSignal,
+  retryStepMs: number,
 ): { readonly reader: LogReader; wake(): void; settled(): Promise<void> } {
   const limit: RangeLimit = { events: BATCH };
   /** Failures of the single event after a position. */
   let failing: { readonly after: Cursor; readonly count: number } | undefined;
+  let impatientUntil = 0;
   let running: Promise<void> | undefined;
   let isWoken = false;
 
@@ -174,7 +184,7 @@ function createReaderLoop(
           { err: error, reader: reader.name },
           'a reader of the event log failed; the next sweep restarts it',
         );
-        const retryMs = isOfTheEvent(error) ? await isolate(error as Error) : undefined;
+        const retryMs = maySetAside(error) ? await isolate(error as Error) : undefined;
         isWoken = retryMs !== undefined;
         if (retryMs === undefined) return;
         pauseMs = retryMs;
@@ -192,19 +202,26 @@ function createReaderLoop(
     if (events > 1) return 0;
     const count = failing && isSame(after, failing.after) ? failing.count + 1 : 1;
     failing = { after, count };
-    if (count < MAX_FAILURES) return count * SECOND;
+    const isTimeout = isStatementTimeout(error);
+    if (count < (isTimeout && performance.now() < impatientUntil ? 1 : MAX_FAILURES)) return count * retryStepMs;
+    const event = await setAsideNext(
+      resources.db,
+      reader.name,
+      after,
+      resources.horizon.position,
+      error.message,
+      isTimeout ? reader.consume : undefined,
+    ).catch((fault: unknown) => {
+      resources.log[isTimeout ? 'warn' : 'error']({ err: fault, reader: reader.name }, 'setting an event aside failed');
+      return undefined;
+    });
+    if (!event) return MAX_FAILURES * retryStepMs;
     failing = undefined;
-    const event = await setAsideNext(resources.db, reader.name, after, resources.horizon.position, error.message).catch(
-      (fault: unknown) => {
-        resources.log.error({ err: fault, reader: reader.name }, 'setting an event aside failed');
-        return undefined;
-      },
+    if (isTimeout) impatientUntil = performance.now() + IMPATIENCE_MS;
+    resources.log.error(
+      { err: error, reader: reader.name, tenantId: event.tenant_id, eventId: event.event_id },
+      'an event that a reader cannot consume is set aside; see `parley readers`',
     );
-    if (event)
-      resources.log.error(
-        { err: error, reader: reader.name, tenantId: event.tenant_id, eventId: event.event_id },
-        'an event that a reader cannot consume is set aside; see `parley readers`',
-      );
     return 0;
   }
 

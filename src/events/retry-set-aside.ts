@@ -3,7 +3,7 @@ import { positionBefore } from './cursor.ts';
 import { findPosition } from './log.sql.ts';
 import type { LogReader } from './readers.ts';
 import { listSetAside, removeSetAside, type SetAsideKey, waitForReader } from './set-aside.sql.ts';
-import { isOfTheEvent } from './set-aside.ts';
+import { maySetAside } from './set-aside.ts';
 
 export interface Retried extends SetAsideKey {
   /** `gone`: the event is no longer in the log, or its reader not in this version. */
@@ -21,7 +21,7 @@ export async function retrySetAside(db: Database, readers: readonly LogReader[])
       const outcome = await db.transaction(trx => retryOne(trx, key, reader));
       if (outcome) retried.push({ ...key, outcome, error: null });
     } catch (error) {
-      if (!isOfTheEvent(error)) throw error;
+      if (!maySetAside(error)) throw error;
       retried.push({ ...key, outcome: 'failed', error: (error as Error).message });
     }
   }

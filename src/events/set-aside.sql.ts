@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../database/database.ts';
-import { isInRange, type LogRange } from './log.sql.ts';
+import type { Cursor } from './cursor.ts';
+import { isAfterPosition, isInRange, type LogRange } from './log.sql.ts';
 
 /** Keeps the events of a range for an operator, with the error by which a reader could not consume them. */
 export async function storeSetAside(trx: Db, reader: string, range: LogRange, error: string): Promise<SetAsideKey[]> {
@@ -24,6 +25,27 @@ export interface SetAsideRow extends SetAsideKey {
   readonly error: string;
   /** Null if the event is no longer in the log. */
   readonly type: string | null;
+}
+
+export interface PositionRow {
+  readonly xid: string;
+  readonly seq: number;
+}
+
+/**
+ * Finds an event after one of a tenant: the first of another tenant among the next 5,000, because a lock or a size by which one event
+ * fails is often common to all of its tenant; otherwise the next one. It may be above the horizon, so its consumption has to be undone:
+ * with a second bound the planner expected too few events to read them in order, and read all.
+ */
+export async function findOtherEvent(trx: Db, after: Cursor, tenantId: number): Promise<Cursor | undefined> {
+  const { rows } = await sql<PositionRow>`
+    /* cross-tenant: reads positions only, of all tenants */
+    select next.xid::text as xid, next.seq from (
+      select e.tenant_id, e.xid, e.seq from events e where ${isAfterPosition(after)} order by e.xid, e.seq limit 5000
+    ) next
+    order by next.tenant_id = ${tenantId}, next.xid, next.seq limit 1`.execute(trx);
+  const [row] = rows;
+  return row && { xid: BigInt(row.xid), seq: row.seq };
 }
 
 /** Lists the events that are set aside, oldest first. */

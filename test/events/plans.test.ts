@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../src/database/database.ts';
 import { readTenant } from '../../src/events/log.sql.ts';
 import { findNextRange } from '../../src/events/readers.sql.ts';
+import { findOtherEvent } from '../../src/events/set-aside.sql.ts';
 import { areAnyLeftToBots } from '../../src/features/bots/reply/inbox.sql.ts';
 import { openTestDatabase } from '../support/database.ts';
 
@@ -48,6 +49,13 @@ test('a reader that is behind reads the events of its next range only, whatever 
     expect(range).toMatchObject({ count: 100, until: { seq: KNOWN + 100 } });
   });
   expect(read).toBeLessThan(200);
+});
+
+test('another event than one that fails is found in the next 5,000 only, whatever the statistics say', async () => {
+  const read = await eventsRead(async trx => {
+    expect(await findOtherEvent(trx, LAST_KNOWN, 1)).toMatchObject({ seq: KNOWN + 1 });
+  });
+  expect(read).toBeLessThan(5_100);
 });
 
 test('the events that are examined for bots are the next 5,000 only, whatever the statistics say', async () => {

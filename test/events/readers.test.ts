@@ -43,11 +43,16 @@ const reader = (
 });
 
 /** @param more keeps writing beyond `count` while true @returns the number of events written */
-async function write(count: number, name: string, more: () => boolean = () => false): Promise<number> {
+async function write(
+  count: number,
+  name: string,
+  more: () => boolean = () => false,
+  tenantId = gateway.tenant.id,
+): Promise<number> {
   let index = 0;
   for (; index < count || more(); index += 1) {
     await resources.db.transaction(async trx => {
-      await append(trx, gateway.tenant.id, [
+      await append(trx, tenantId, [
         { type: 'group.created', payload: { group: { id: 1, name: `${name}${index}` } as never } },
       ]);
       if (index % 9 === 0) await new Promise(resolve => setTimeout(resolve, Math.random() * 8));
@@ -242,7 +247,7 @@ test('an event that cannot be consumed is set aside, the others are consumed, an
     },
   };
   await pastEvents(gateway);
-  const { stop } = await startReaders(resources, [strict]);
+  const { stop } = await startReaders(resources, [strict], 20);
   await write(20, 'fine ');
   await write(1, 'poison ');
   await write(20, 'later ');
@@ -271,6 +276,66 @@ test('an event that cannot be consumed is set aside, the others are consumed, an
   expect(await listSetAside(resources.db.read)).toEqual([]);
   expect(await taken('strict')).toContain('poison 0');
   expect(await taken('strict')).toHaveLength(41);
+  await stop();
+});
+
+/** Consumes like `reader`, except that a statement for an event that `isSlow` exceeds its timeout. */
+const slowReader = (name: string, isSlow: (event: string) => boolean): LogReader => ({
+  ...reader(name),
+  async consume(trx, range) {
+    const { rows } = await sql<{ name: string | null }>`
+      /* cross-tenant: a test */
+      select e.payload -> 'group' ->> 'name' as name from events e where ${isInRange(range)}`.execute(trx);
+    if (rows.some(row => isSlow(row.name ?? ''))) {
+      await sql`set local statement_timeout = 10`.execute(trx);
+      await sql`select pg_sleep(60)`.execute(trx);
+    }
+    return reader(name).consume(trx, range);
+  },
+});
+
+test('events that exceed the statement timeout do not stop the other tenants: they are set aside if another event is consumed', async () => {
+  const other = await gateway.addTenant({ channel: false });
+  let isFixed = false;
+  const lasting = slowReader('lasting', name => !isFixed && name.startsWith('heavy '));
+  await pastEvents(gateway);
+  const { wake, stop } = await startReaders(resources, [lasting], 20);
+  await write(3, 'heavy ');
+  await write(2, 'light ', undefined, other.id);
+  await eventually(async () => {
+    wake();
+    expect(await taken('lasting')).toEqual(['light 0', 'light 1']);
+  });
+  const kept = { reader: 'lasting', tenant_id: gateway.tenant.id, error: expect.stringContaining('timeout') };
+  expect(await listSetAside(resources.db.read)).toMatchObject([kept, kept, kept]);
+  await stop();
+
+  const failed = { reader: 'lasting', outcome: 'failed' };
+  expect(await retrySetAside(resources.db, [lasting])).toMatchObject([failed, failed, failed]);
+  isFixed = true;
+  const consumed = { reader: 'lasting', outcome: 'consumed' };
+  expect(await retrySetAside(resources.db, [lasting])).toMatchObject([consumed, consumed, consumed]);
+  expect(await taken('lasting')).toEqual(['heavy 0', 'heavy 1', 'heavy 2', 'light 0', 'light 1']);
+});
+
+test('no event is set aside while every event exceeds the statement timeout', async () => {
+  let isBusy = true;
+  const busy = slowReader('busy', () => isBusy);
+  await pastEvents(gateway);
+  const { wake, stop } = await startReaders(resources, [busy], 20);
+  await write(2, 'any ');
+  await eventually(() => {
+    wake();
+    expect(gateway.logs).toContainEqual(
+      expect.objectContaining({ reader: 'busy', msg: 'setting an event aside failed' }),
+    );
+  });
+  expect(await listSetAside(resources.db.read)).toEqual([]);
+  isBusy = false;
+  await eventually(async () => {
+    wake();
+    expect(await taken('busy')).toEqual(['any 0', 'any 1']);
+  });
   await stop();
 });
 

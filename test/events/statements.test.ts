@@ -34,7 +34,9 @@ import { expireCursors, lockLog, renumberEvents, renumberReaders } from '../../s
 import { deleteOldest, type RetentionRow, readRetention } from '../../src/events/retention.sql.ts';
 import {
   blankSetAside,
+  findOtherEvent,
   listSetAside,
+  type PositionRow,
   type ReaderStatusRow,
   readReaderStatus,
   type SetAsideKey,
@@ -172,6 +174,11 @@ test('rows of events that are set aside, and of the status of readers, match the
   const key = { tenant_id: 'bigint', event_id: 'uuid', reader: 'text' } satisfies ColumnsOf<SetAsideKey>;
   const stored = (db: Db) => storeSetAside(db, 'bots', { after: START, until: START }, 'an error');
   expect(await describeColumns(database.url, stored)).toEqual(key);
+  const other = (db: Db) => findOtherEvent(db, START, 1);
+  expect(await describeColumns(database.url, other)).toEqual({
+    xid: 'text',
+    seq: 'bigint',
+  } satisfies ColumnsOf<PositionRow>);
   expect(await describeColumns(database.url, listSetAside)).toEqual({
     ...key,
     set_aside_at: 'timestamp with time zone',
