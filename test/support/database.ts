@@ -17,30 +17,27 @@ const TIMEOUTS = { connectionTimeoutMillis: 60_000, lock_timeout: 60_000, statem
 /** Name of the prepared statement, so that the server plans it once, however often `eventually` repeats it. */
 const nameOf = (text: string): string => createHash('sha1').update(text).digest('base64url');
 
-/** One connection of a worker to the server, for all databases of its files. */
-const administrators = new Map<string, Promise<pg.Client>>();
+/** One connection of a worker to the server, for all databases of its files. A pool, because a file may create several at once. */
+const administrators = new Map<string, pg.Pool>();
 
-function administratorOf(serverUrl: string): Promise<pg.Client> {
-  const open = administrators.get(serverUrl) ?? connect(serverUrl);
-  administrators.set(serverUrl, open);
-  return open;
-}
-
-async function connect(serverUrl: string): Promise<pg.Client> {
-  const client = new pg.Client({ connectionString: serverUrl });
+function administratorOf(serverUrl: string): pg.Pool {
+  const open = administrators.get(serverUrl);
+  if (open) return open;
+  const pool = new pg.Pool({ connectionString: serverUrl, max: 1, idleTimeoutMillis: 0 });
   // The next database gets another connection; a statement in progress fails by itself.
-  client.on('error', () => administrators.delete(serverUrl));
-  await client.connect();
-  return client;
+  pool.on('error', () => undefined);
+  administrators.set(serverUrl, pool);
+  return pool;
 }
 
 /** A separate database, cloned from the migrated template in some tens of milliseconds. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const serverUrl = inject('serverUrl');
   const name = `parley_test_${process.pid}_${randomBytes(4).toString('hex')}`;
-  const admin = await administratorOf(serverUrl);
   // Copying its files takes half as long as writing its pages to the write-ahead log.
-  await admin.query(`create database ${name} template ${inject('templateName')} strategy file_copy`);
+  await administratorOf(serverUrl).query(
+    `create database ${name} template ${inject('templateName')} strategy file_copy`,
+  );
   const address = new URL(serverUrl);
   address.pathname = `/${name}`;
   // jit is off, as in the connections of the product: with it, each statement over all partitions took 0.3 s to compile.
@@ -53,7 +50,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       (await pool.query<Row>({ text, values, ...(values.length > 0 && { name: nameOf(text) }) })).rows,
     async drop() {
       await pool.end();
-      await (await administratorOf(serverUrl)).query(`drop database if exists ${name} with (force)`);
+      await administratorOf(serverUrl).query(`drop database if exists ${name} with (force)`);
     },
   };
 }
