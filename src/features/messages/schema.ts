@@ -122,8 +122,9 @@ builder.node(Message, {
     statusReason: t.string({
       nullable: true,
       description:
-        'Why a queued message waits: a rate limit, a paused channel, an error after which it is retried; null if it only waits for its turn.',
-      resolve: ({ id, status }, _args, context) => (status === 'queued' ? holdReasonLoader(context).load(id) : null),
+        'Why a queued message, or a scheduled one whose time has come, waits: a rate limit, a paused channel, an error after which it is retried; null if it only waits for its turn.',
+      resolve: ({ id, status }, _args, context) =>
+        status === 'queued' || status === 'scheduled' ? holdReasonLoader(context).load(id) : null,
     }),
     error: t.expose('error', {
       type: MessageErrorType,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../../database/database.ts';
-import { OUTBOX } from './lane.ts';
+import { OUTBOX, SCHEDULED } from './lane.ts';
 
 /** Facts that hold back a queued message. */
 export interface HoldFacts {
@@ -19,7 +19,7 @@ export interface HoldFacts {
   readonly is_in_doubt: boolean;
 }
 
-/** Reads why messages are held back. Messages outside the queue have no row. */
+/** Reads why messages are held back. Messages outside the queue, and those whose scheduled time has not come, have no row. */
 export async function findHoldFacts(db: Db, tenantId: number, messageIds: readonly string[]): Promise<HoldFacts[]> {
   const { rows } = await sql<HoldFacts>`
     select o.message_id, exists (select from log_origin where outbox_held_at is not null) as is_outbox_held,
@@ -29,10 +29,12 @@ export async function findHoldFacts(db: Db, tenantId: number, messageIds: readon
       (select l.error from lanes l
        where l.tenant_id = ${tenantId} and l.queue = ${OUTBOX} and l.key = ${`${tenantId}:`} || o.channel_id and l.failures = 0
          and l.due_at > clock_timestamp()) as lane_error,
-      o.next_attempt_at is null as is_behind, coalesce(o.dispatched_at < clock_timestamp() - interval '30 s', false) as is_in_doubt
+      o.next_attempt_at is null and o.priority <> ${sql.lit(SCHEDULED)} as is_behind,
+      coalesce(o.dispatched_at < clock_timestamp() - interval '30 s', false) as is_in_doubt
     from outbox o
     -- Behind offset 0, or the messages are looked up once for each channel of the tenant.
     cross join lateral (select c.status, c.status_reason from channels c where c.tenant_id = ${tenantId} and c.id = o.channel_id offset 0) c
-    where o.tenant_id = ${tenantId} and o.message_id = any(${messageIds}::uuid[])`.execute(db);
+    where o.tenant_id = ${tenantId} and o.message_id = any(${messageIds}::uuid[])
+      and (o.priority <> ${sql.lit(SCHEDULED)} or o.due_at <= clock_timestamp())`.execute(db);
   return rows;
 }

@@ -123,3 +123,28 @@ test('a paused channel, and an outbox that a restored database holds, hold what 
   await eventually(() => expect(ids.filter(id => gateway.emulator.sent().byCallbackData[id])).toHaveLength(12));
   await eventually(async () => expect(await reasons()).toEqual([]));
 });
+
+test('a scheduled message gives a reason only once its time has come', async () => {
+  const tenant = await gateway.addTenant();
+  const input = {
+    to: { phone: newPhone() },
+    content: { text: { body: 'Later' } },
+    scheduledAt: { instant: new Date(Date.now() + 3_600_000).toISOString() },
+  };
+  const { message } = payloadOf(await gateway.mutate('sendMessage', input, 'message { databaseId }', tenant.token));
+  const rest = async () => {
+    const response = await fetch(`${gateway.url}/api/v2/messages/${message.databaseId}?fields=status,status_reason`, {
+      headers: { authorization: `Bearer ${tenant.token}` },
+    });
+    return ((await response.json()) as { data: object }).data;
+  };
+  await gateway.database.query('update log_origin set outbox_held_at = now(), written_by = pg_current_xact_id()');
+  expect(await rest()).toEqual({ status: 'queued', status_reason: null });
+  await gateway.database.query(
+    "update outbox set due_at = now() - interval '1 second' where tenant_id = $1 and message_id = $2",
+    [tenant.id, message.databaseId],
+  );
+  expect(await rest()).toEqual({ status: 'queued', status_reason: expect.stringContaining('was restored') });
+  await gateway.database.query('update log_origin set outbox_held_at = null, written_by = pg_current_xact_id()');
+  await eventually(() => expect(gateway.emulator.sent({ to: input.to.phone }).matched).toBe(1));
+});
