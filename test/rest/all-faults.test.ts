@@ -288,3 +288,14 @@ describe('understands', () => {
     expect([response.status, (await json(response)).data.firstname]).toEqual([201, 'Zoë']);
   });
 });
+
+test.each([
+  ['POST', '/contacts', { type: 5 }],
+  ['PATCH', '/contacts/none', {}],
+  ['POST', '/messages/text', {}],
+  ['GET', '/contacts?sort=none', undefined],
+])('a token without the scope gets that rather than the faults of the request: %s %s', async (method, path, body) => {
+  const token = await gateway.addToken(gateway.tenant, { scopes: ['account:read'] });
+  const refused = await gateway.rest(method, path, body, { authorization: `Bearer ${token}` });
+  expect([refused.status, (await json(refused)).error.code]).toEqual([403, 'INSUFFICIENT_SCOPE']);
+});

@@ -121,6 +121,8 @@ export async function execute(
   try {
     planned = route.plan(call, version.rows);
   } catch (error) {
+    // As GraphQL does: its scopes are checked before its arguments are.
+    if (caller.principal) requireScopes(caller.principal, scopes);
     throw await withOtherFaults(host, executable, call, caller, version.rows, error);
   }
   let plan = planned;
