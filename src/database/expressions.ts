@@ -16,6 +16,10 @@ export const anyOf = <Value>(values: readonly Value[]): RawBuilder<Value> => sql
 export const anyByKey = (values: readonly number[]): RawBuilder<number> =>
   sql<number>`any(array(select unnest(${values}::bigint[])))`;
 
+/** The same for uuids; not for keys of partitions, because it reads all of them. */
+export const anyByUuid = (values: readonly string[]): RawBuilder<string> =>
+  sql<string>`any(array(select unnest(${values}::uuid[])))`;
+
 /** `any(array(select …))`: the subquery runs first and locks its rows in its own order; the rows are then updated by key. */
 export const anyIn = <Value>(query: Expression<Readonly<Record<string, Value>>>): RawBuilder<Value> =>
   sql<Value>`any(array(${query}))`;

@@ -1,5 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { anyByKey } from '../../database/expressions.ts';
 import { ALL_COLUMNS, NEW_CONTACT, type NewContactRow } from './columns.ts';
 import type { ContactRow } from './contact.ts';
 
@@ -56,7 +57,7 @@ export async function insertPersons(
 export async function deleteContacts(trx: Db, tenantId: number, ids: readonly number[]): Promise<ContactRow[]> {
   const { rows } = await sql<ContactRow>`
     with c as (
-      delete from contacts where tenant_id = ${tenantId} and id = any(${ids}::bigint[]) returning *
+      delete from contacts where tenant_id = ${tenantId} and id = ${anyByKey(ids)} returning *
     ), counted as (
       update tenant_usage u
       set contacts = u.contacts - n.gone,

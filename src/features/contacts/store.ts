@@ -34,7 +34,7 @@ export const getContacts = compileOnce((db, tenantId: number, ids: readonly numb
     .select(CONTACT_COLUMNS)
     .$narrowType<Typed>()
     .where('tenant_id', '=', tenantId)
-    .where('id', '=', anyOf(ids)),
+    .where('id', '=', anyByKey(ids)),
 );
 
 /** Each by its keys: without statistics, PostgreSQL reads all merges of a tenant for one contact, and for a thousand all of its contacts. */
@@ -140,7 +140,7 @@ const selectIdentities = compileOnce((db, tenantId: number, contactIds: readonly
     .select(['contact_id', 'kind', 'value', 'started_at', 'ended_at'])
     .$narrowType<Pick<IdentityRow, 'kind'>>()
     .where('tenant_id', '=', tenantId)
-    .where('contact_id', '=', anyOf(contactIds))
+    .where('contact_id', '=', anyByKey(contactIds))
     .orderBy('ended_at', order => order.desc().nullsFirst())
     .orderBy('id', 'desc'),
 );

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { newIdAt, timeOfId } from '../../core/ids.ts';
 import type { Db } from '../../database/database.ts';
-import { statementTime } from '../../database/expressions.ts';
+import { anyByKey, statementTime } from '../../database/expressions.ts';
 import { DAY } from '../../platform/clock.ts';
 import { PUBLIC_CONVERSATION } from './columns.ts';
 import type { PublicConversation } from './conversation.ts';
@@ -15,7 +15,7 @@ export async function lockConversations(
 ): Promise<PublicConversation[]> {
   const { rows } = await sql<PublicConversation>`
     select ${PUBLIC_CONVERSATION} from conversations v
-    where v.tenant_id = ${tenantId} and v.id = any(${ids}::bigint[]) order by v.id for no key update`.execute(trx);
+    where v.tenant_id = ${tenantId} and v.id = ${anyByKey(ids)} order by v.id for no key update`.execute(trx);
   return rows;
 }
 

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { anyByKey } from '../../database/expressions.ts';
 import { currentConversationId, firstAssignee, PUBLIC_CONVERSATION } from './columns.ts';
 import type { ConversationStatus, PublicConversation } from './conversation.ts';
 
@@ -42,15 +43,21 @@ export async function lockOrInsertConversations(
   const contactIds = keys.map(({ contactId }) => contactId);
   const { rows } = await sql<LockedConversation>`
     with p as materialized (
-      select id, assigned_id from contacts where tenant_id = ${tenantId} and id = any(${contactIds}::bigint[]) order by id for no key update
+      select id, assigned_id from contacts where tenant_id = ${tenantId} and id = ${anyByKey(contactIds)} order by id for no key update
     ), t as materialized (
       select distinct on (t.contact_id, t.channel_id) t.contact_id, t.channel_id, t.status, t.past_activity_at, p.assigned_id
       from p join unnest(${contactIds}::bigint[], ${keys.map(({ channelId }) => channelId)}::bigint[], ${keys.map(({ status }) => status)}::text[],
         ${keys.map(({ pastActivityAt }) => pastActivityAt ?? null)}::timestamptz[]) as t (contact_id, channel_id, status, past_activity_at) on t.contact_id = p.id
       order by t.contact_id, t.channel_id
     ), found as materialized (
-      select v.* from t join conversations v on v.tenant_id = ${tenantId} and v.contact_id = t.contact_id and v.channel_id = t.channel_id
-      order by v.id for no key update of v
+      -- By contact and then by key: without statistics, the index of a channel looks as good, and a join reads all conversations.
+      select v.* from conversations v where v.tenant_id = ${tenantId} and v.id = any(array(
+        select k.id from t cross join lateral (
+          select c.id, c.channel_id from conversations c where c.tenant_id = ${tenantId} and c.contact_id = t.contact_id offset 0) k
+        where k.channel_id = t.channel_id))
+        -- Checked again once it is locked: undoing a merge may have moved it meanwhile.
+        and v.contact_id = any(array(select contact_id from t))
+      order by v.id for no key update
     ), made as (
       -- A conflict: it was created while the statement waited for the contact.
       insert into conversations as v (tenant_id, contact_id, channel_id, status, assignee_id, last_activity_at)
@@ -150,8 +157,9 @@ export async function findPhoneAnswers(
   const { rows } = await sql<{ id: number; answer_id: string }>`
     select i.conversation_id as id, max(m.id::text)::uuid as answer_id
     from unnest(${messages.map(one => one.conversation_id)}::bigint[], ${messages.map(one => one.id)}::uuid[]) as i (conversation_id, message_id)
-    join messages m on m.tenant_id = ${tenantId} and m.conversation_id = i.conversation_id and m.id > i.message_id
-    where m.direction = 'outbound' and m.type not in ('reaction', 'call') and coalesce(m.author ->> 'kind', 'phone_app') = 'phone_app'
+    cross join lateral (
+      select m.id from messages m where m.tenant_id = ${tenantId} and m.conversation_id = i.conversation_id and m.id > i.message_id
+        and m.direction = 'outbound' and m.type not in ('reaction', 'call') and coalesce(m.author ->> 'kind', 'phone_app') = 'phone_app' offset 0) m
     group by 1`.execute(trx);
   return new Map(rows.map(row => [row.id, row.answer_id]));
 }
@@ -162,7 +170,7 @@ export async function getConversations(
   ids: readonly number[],
 ): Promise<PublicConversation[]> {
   const { rows } = await sql<PublicConversation>`
-    select ${PUBLIC_CONVERSATION} from conversations v where v.tenant_id = ${tenantId} and v.id = any(${ids}::bigint[]) order by v.id`.execute(
+    select ${PUBLIC_CONVERSATION} from conversations v where v.tenant_id = ${tenantId} and v.id = ${anyByKey(ids)} order by v.id`.execute(
     db,
   );
   return rows;
@@ -176,7 +184,7 @@ export async function conversationsOf(
 ): Promise<PublicConversation[]> {
   const { rows } = await sql<PublicConversation>`
     select ${PUBLIC_CONVERSATION} from conversations v
-    where v.tenant_id = ${tenantId} and v.contact_id = any(${contactIds}::bigint[]) order by v.id`.execute(db);
+    where v.tenant_id = ${tenantId} and v.contact_id = ${anyByKey(contactIds)} order by v.id`.execute(db);
   return rows;
 }
 
@@ -207,7 +215,7 @@ export async function deleteConversationsOf(
   contactIds: readonly number[],
 ): Promise<PublicConversation[]> {
   const { rows } = await sql<PublicConversation>`
-    delete from conversations v where v.tenant_id = ${tenantId} and v.contact_id = any(${contactIds}::bigint[])
+    delete from conversations v where v.tenant_id = ${tenantId} and v.contact_id = ${anyByKey(contactIds)}
     returning ${PUBLIC_CONVERSATION}`.execute(trx);
   return rows;
 }

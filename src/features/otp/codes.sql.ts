@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
+import { anyByKey } from '../../database/expressions.ts';
 import { type DeadCode, MAX_EXPIRY_MINUTES, type OtpPlace, type OtpRow, ROW_COLUMNS } from './otp.ts';
 import type { MessageOfContact } from './store.ts';
 
@@ -86,7 +87,7 @@ export async function lockCodes(
   const { rows } = await sql<LockedCode>`
     with mine as materialized (
       select o.id, o.phone_key, o.purpose from otps o
-      where o.tenant_id = ${tenantId} and o.contact_id = any(${contactIds}::bigint[])
+      where o.tenant_id = ${tenantId} and o.contact_id = ${anyByKey(contactIds)}
         and o.message_id = any(${messages.map(({ id }) => id)}::uuid[]) and o.state in ('live', 'replaced')
     )
     select o.id, not exists (select from mine m where m.id = o.id) as is_predecessor from otps o
@@ -139,6 +140,6 @@ export async function readEnded(
 export async function writeContacts(trx: Db, tenantId: number, contactIds: readonly number[]): Promise<void> {
   await sql`
     update otps o set contact_id = m.contact_id from messages m
-    where o.tenant_id = ${tenantId} and o.contact_id = any(${contactIds}::bigint[])
+    where o.tenant_id = ${tenantId} and o.contact_id = ${anyByKey(contactIds)}
       and m.tenant_id = ${tenantId} and m.id = o.message_id and m.contact_id <> o.contact_id`.execute(trx);
 }

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../database/database.ts';
-import { anyOf, clockTime } from '../../database/expressions.ts';
+import { anyByUuid, clockTime } from '../../database/expressions.ts';
 import { MAX_ATTEMPTS, OTP_COLUMNS, type OtpPlace, type OtpRow, type PublicOtp, ROW_COLUMNS } from './otp.ts';
 
 // States stand as literals, which lets prepared statements use the partial indexes on otps.
@@ -58,7 +58,7 @@ export async function endCodes(trx: Db, tenantId: number, ids: readonly string[]
     .updateTable('otps')
     .set({ state: 'failed' })
     .where('tenant_id', '=', tenantId)
-    .where('id', '=', eb => eb.fn.any(eb.val([...ids])))
+    .where('id', '=', anyByUuid(ids))
     .where('state', 'in', [sql.lit('live'), sql.lit('replaced')])
     .returning('id')
     .execute();
@@ -171,7 +171,7 @@ export const getSentOtps = (db: Db, tenantId: number, ids: readonly string[]): P
     .selectFrom('otps')
     .select(OTP_COLUMNS)
     .where('tenant_id', '=', tenantId)
-    .where('id', '=', anyOf(ids))
+    .where('id', '=', anyByUuid(ids))
     .where('state', '<>', sql.lit('sending'))
     .$narrowType<State>()
     .execute();
@@ -192,7 +192,7 @@ export const getOtps = (db: Db, tenantId: number, ids: readonly string[]): Promi
     .selectFrom('otps')
     .select(OTP_COLUMNS)
     .where('tenant_id', '=', tenantId)
-    .where('id', '=', anyOf(ids))
+    .where('id', '=', anyByUuid(ids))
     .$narrowType<State>()
     .execute();
 

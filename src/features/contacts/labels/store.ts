@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { compileOnce } from '../../../database/compile-once.ts';
 import type { Db } from '../../../database/database.ts';
 import { anyByKey, anyIn, anyOf, bigints, transactionTime, unnest } from '../../../database/expressions.ts';
@@ -155,7 +156,8 @@ export async function removeMembers(
   const rows = await trx
     .deleteFrom('contact_groups')
     .where('tenant_id', '=', tenantId)
-    .where('group_id', '=', groupId)
+    // + 0: otherwise PostgreSQL 15 reads all members of the group, by its index.
+    .where(sql<number>`group_id + 0`, '=', groupId)
     .where('contact_id', '=', anyIn(currentIds))
     .returning('contact_id')
     .execute();
