@@ -55,3 +55,16 @@ test('a table that is being vacuumed is left to it', async () => {
     expect((await sizes())?.planned).toBe(0);
   });
 });
+
+test('a table without statistics is analyzed, whatever the server has counted', async () => {
+  await gateway.database.query('drop table growing');
+  await gateway.database.query('create table growing (id integer primary key) with (autovacuum_enabled = false)');
+  await change('insert into growing select generate_series(1, 50000)', 50_000);
+  // As after an upgrade of the server.
+  await change(`select pg_stat_reset_single_table_counters('growing'::regclass)`, 0);
+  expect((await sizes())?.planned).toBe(-1);
+  expect(await analyze()).toContain('growing');
+  expect((await sizes())?.planned).toBe(50_000);
+  await change(`select pg_stat_reset_single_table_counters('growing'::regclass)`, 0);
+  expect(await analyze()).not.toContain('growing');
+});
