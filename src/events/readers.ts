@@ -79,10 +79,11 @@ export interface RangeLimit {
  */
 const MAX_FAILURES = 5;
 /**
- * How long, after an event was set aside for a statement timeout, the next one is at its first. Each failure takes the whole timeout
- * (15 s), in which all tenants wait; events of one cause tend to come in numbers.
+ * The same for statement timeouts soon after an event was set aside for one: each failure takes the whole timeout (15 s), in which all tenants
+ * wait, and events of one cause tend to come in numbers. More than one, because a timeout may be of a busy moment.
  */
-const IMPATIENCE_MS = 10 * MINUTE;
+const MAX_REPEATED_TIMEOUTS = 2;
+const SOON_MS = 10 * MINUTE;
 
 /** `pauseMs` of a reader that is not needed: how late it may be once it is needed again. */
 const UNNEEDED_PAUSE_MS = 500;
@@ -169,7 +170,7 @@ function createReaderLoop(
   const limit: RangeLimit = { events: BATCH };
   /** Failures of the single event after a position. */
   let failing: { readonly after: Cursor; readonly count: number } | undefined;
-  let impatientUntil = 0;
+  let soonUntil = 0;
   let running: Promise<void> | undefined;
   let isWoken = false;
 
@@ -203,7 +204,8 @@ function createReaderLoop(
     const count = failing && isSame(after, failing.after) ? failing.count + 1 : 1;
     failing = { after, count };
     const isTimeout = isStatementTimeout(error);
-    if (count < (isTimeout && performance.now() < impatientUntil ? 1 : MAX_FAILURES)) return count * retryStepMs;
+    const most = isTimeout && performance.now() < soonUntil ? MAX_REPEATED_TIMEOUTS : MAX_FAILURES;
+    if (count < most) return count * retryStepMs;
     const event = await setAsideNext(
       resources.db,
       reader.name,
@@ -217,7 +219,7 @@ function createReaderLoop(
     });
     if (!event) return MAX_FAILURES * retryStepMs;
     failing = undefined;
-    if (isTimeout) impatientUntil = performance.now() + IMPATIENCE_MS;
+    if (isTimeout) soonUntil = performance.now() + SOON_MS;
     resources.log.error(
       { err: error, reader: reader.name, tenantId: event.tenant_id, eventId: event.event_id },
       'an event that a reader cannot consume is set aside; see `parley readers`',
