@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useMutation } from 'urql';
+import { useMutation, useQuery } from 'urql';
 import {
   type ConversationRowFragment,
   CreateTagDocument,
@@ -10,9 +10,7 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
-import { useAll } from '../ui/use-all.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
-import { tagsOf } from './list-head.tsx';
 import { Notes } from './notes.tsx';
 
 interface Props {
@@ -52,17 +50,18 @@ export function Details({ conversation, isOpen, onClose }: Props) {
 function Tags({ conversation }: { readonly conversation: ConversationRowFragment }) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const { rows: all = [], reload } = useAll({ query: InboxTagsDocument, connectionOf: tagsOf });
+  const [{ data }, refetch] = useQuery({ query: InboxTagsDocument });
   const [result, update] = useMutation(UpdateConversationDocument);
   const [created, create] = useMutation(CreateTagDocument);
   const [name, setName] = useState<string>();
   const { id, tags } = conversation;
+  const all = data?.tags?.nodes ?? [];
   const add = async (text: string): Promise<void> => {
     const { data: made } = await create({ input: { name: text } });
     const tag = made?.createTag?.tag;
     if (!tag) return;
     setName(undefined);
-    reload();
+    refetch({ requestPolicy: 'network-only' });
     await update({ input: { id, addTagIds: [tag.id] } });
   };
   return (
@@ -88,7 +87,7 @@ function Tags({ conversation }: { readonly conversation: ConversationRowFragment
           <Menu
             label={t('details.addTag')}
             buttonClass="tag add"
-            onOpen={reload}
+            onOpen={() => refetch({ requestPolicy: 'network-only' })}
             button={
               <>
                 <Icon name="plus" size={14} /> {t('details.addTag')}

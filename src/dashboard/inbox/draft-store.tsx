@@ -150,15 +150,10 @@ export const forgetDrafts = (): void => void window.dispatchEvent(new Event(FORG
 
 const DraftsContext = createContext<DraftStore | undefined>(undefined);
 
-/**
- * Keeps the drafts of who is signed in, through a reload of the tab, too. Tokens of one account share those of a tab: a token that expires
- * while something is being written is replaced by another one. A sign-out forgets them.
- */
+/** Keeps the drafts of who is signed in, through a reload of the tab, too. */
 export function DraftsProvider({ children }: { readonly children: ReactNode }) {
-  const { viewer, tenant, can } = useAccount();
-  const [drafts] = useState(() =>
-    createDrafts(viewer.staffMember?.id ?? (can('ACCOUNT_READ') ? `account.${tenant}` : viewer.token.id)),
-  );
+  const { viewer } = useAccount();
+  const [drafts] = useState(() => createDrafts(viewer.staffMember?.id ?? viewer.token.id));
   return <DraftsContext value={drafts}>{children}</DraftsContext>;
 }
 

@@ -1,8 +1,7 @@
 import { useState } from 'react';
-import { useMutation } from 'urql';
+import { useMutation, useQuery } from 'urql';
 import {
   AccessTokensDocument,
-  type AccessTokensQuery,
   CreateAccessTokenDocument,
   RevokeAccessTokenDocument,
   type Scope,
@@ -17,20 +16,17 @@ import { atFields, FormDialog } from '../ui/form-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { TableBox } from '../ui/table-box.tsx';
-import { useAll } from '../ui/use-all.ts';
 import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
-
-const tokensOf = ({ accessTokens }: AccessTokensQuery) => accessTokens;
 
 /** The tokens of programs and browsers. */
 export default function Tokens() {
   const { t } = useTexts();
   const { can, viewer } = useAccount();
   const dates = useDates();
-  const { rows, reload, error } = useAll({ query: AccessTokensDocument, connectionOf: tokensOf, isFresh: true });
+  const [{ data }, refetch] = useQuery({ query: AccessTokensDocument, requestPolicy: 'cache-and-network' });
   const [revoked, revoke] = useMutation(RevokeAccessTokenDocument);
   const [isNew, setNew] = useState(false);
-  const tokens = (rows ?? []).filter(({ revokedAt }) => revokedAt === null);
+  const tokens = (data?.accessTokens?.nodes ?? []).filter(({ revokedAt }) => revokedAt === null);
   return (
     <Page
       title={t('nav.tokens')}
@@ -43,7 +39,7 @@ export default function Tokens() {
         )
       }
     >
-      <UserErrors errors={revoked.data?.revokeAccessToken?.userErrors ?? []} failure={revoked.error ?? error} />
+      <UserErrors errors={revoked.data?.revokeAccessToken?.userErrors ?? []} failure={revoked.error} />
       <TableBox label={t('nav.tokens')}>
         <table>
           <thead>
@@ -84,7 +80,7 @@ export default function Tokens() {
                       question={t('tokens.revokeTitle', { name })}
                       consequence={t('tokens.revokeText')}
                       action={t('tokens.revoke')}
-                      onConfirm={() => revoke({ input: { id } }).then(reload)}
+                      onConfirm={() => revoke({ input: { id } }).then(() => refetch({ requestPolicy: 'network-only' }))}
                     >
                       {t('tokens.revoke')}
                     </ConfirmButton>
@@ -100,7 +96,7 @@ export default function Tokens() {
           scopes={viewer.scopes}
           onClose={() => {
             setNew(false);
-            reload();
+            refetch({ requestPolicy: 'network-only' });
           }}
         />
       )}
