@@ -236,6 +236,38 @@ test.each(['SERVICE_UNAVAILABLE', 'CURSOR_EXPIRED'])(
   },
 );
 
+test('the list and an open thread stay when they cannot be read again, and are read once they can', async () => {
+  write(135, 'Before');
+  const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
+  await rowOf(page, 'Person 135').click();
+  await logOf(page).getByText('Before').waitFor();
+  const composer = page.getByLabel('Message', { exact: true });
+  await composer.fill('Half a');
+  const refused = { Conversations: 0, Thread: 0 };
+  await page.route('**/graphql', route => {
+    const name = (['Conversations', 'Thread'] as const).find(each => isAbout(route, each));
+    if (name === undefined) return route.continue();
+    refused[name] += 1;
+    const errors = [{ message: 'Overloaded.', extensions: { code: 'SERVICE_UNAVAILABLE' } }];
+    return route.fulfill({
+      status: 503,
+      contentType: 'application/graphql-response+json',
+      headers: { 'retry-after': '0' },
+      body: JSON.stringify({ errors }),
+    });
+  });
+  // Somebody new is in no page of the list: it is read again, as the thread is when the stream begins anew.
+  write(136, 'New here');
+  await page.evaluate(() => window.dispatchEvent(new Event('parley:stream-started')));
+  // The client repeats a request three times: more than four are those of a second attempt, after the first has failed.
+  await expect.poll(() => Math.min(...Object.values(refused))).toBeGreaterThan(4);
+  await rowOf(page, 'Person 135').waitFor();
+  await composer.pressSequentially(' sentence');
+  expect(await composer.inputValue()).toBe('Half a sentence');
+  await page.unroute('**/graphql');
+  await rowOf(page, 'Person 136').waitFor();
+});
+
 test('a message that arrives while its thread is being read is shown', async () => {
   write(140, 'One');
   const { page, faults } = await openDashboard(browser, gateway.url, gateway.tenant.token);

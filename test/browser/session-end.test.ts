@@ -110,6 +110,41 @@ test('a page whose token is revoked shows the sign-in form, not what it had load
   expect(await page.getByText('My secret').count()).toBe(0);
 });
 
+test('what is being written when the token ends is there after a sign-in with another token of the account, not of another one', async () => {
+  gateway.emulator.inbound({ from: '+14155550614', text: 'Any news?', profileName: 'Xaver' });
+  const signInWith = async (page: Page, token: string): Promise<void> => {
+    await page.getByLabel('Access token').fill(token);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await page.getByRole('link', { name: 'Inbox' }).waitFor();
+  };
+  const revoke = async (token: string): Promise<void> => {
+    const { accessTokens } = dataOf(await gateway.graphql('{ accessTokens(first: 100) { nodes { id hint } } }'));
+    const nodes: { id: string; hint: string }[] = accessTokens.nodes;
+    const id = nodes.find(({ hint }) => token.endsWith(hint))?.id;
+    expect(payloadOf(await gateway.mutate('revokeAccessToken', { id }, '')).userErrors).toEqual([]);
+  };
+  const token = await gateway.addToken(gateway.tenant, {});
+  const { page } = await openDashboard(browser, gateway.url, undefined);
+  await signInWith(page, token);
+  const row = page.getByRole('list', { name: 'Conversations' }).getByText('Xaver', { exact: true });
+  await row.click();
+  const composer = page.getByLabel('Message', { exact: true });
+  await composer.fill('Half a sen');
+  await revoke(token);
+  await signIn(page).waitFor();
+  await signInWith(page, await gateway.addToken(gateway.tenant, {}));
+  await row.click();
+  expect(await composer.inputValue()).toBe('Half a sen');
+  const other = await gateway.addTenant();
+  await page.evaluate(each => {
+    localStorage.setItem('parley.session', JSON.stringify({ token: each }));
+    sessionStorage.removeItem('parley.session');
+  }, other.token);
+  await page.goto(gateway.url);
+  await page.getByRole('link', { name: 'Inbox' }).waitFor();
+  expect(await page.getByText('Half a sen').count()).toBe(0);
+});
+
 test('a page whose socket alone is refused asks once whether it is signed in, and says what was refused', async () => {
   gateway.emulator.inbound({ from: '+14155550613', text: 'Still here', profileName: 'Wim' });
   const { page } = await openDashboard(browser, gateway.url, undefined);

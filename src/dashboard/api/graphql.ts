@@ -36,6 +36,8 @@ interface Body {
 }
 
 const { messages: _thread, ...otherLists } = graphcacheSettings.resolvers['Conversation'] ?? {};
+// `useAll` joins the pages of these itself.
+const { accessTokens, contactGroups, staffMembers, tags, ...rootLists } = graphcacheSettings.resolvers['Query'] ?? {};
 
 /**
  * urql with a normalised cache, whose operations go through the Parley client: token renewal, retries, resumed subscriptions.
@@ -50,7 +52,7 @@ export const createGraphql = (client: ParleyClient, reader: Reader): Client =>
         cacheExchange({
           ...graphcacheSettings,
           // The inbox joins the pages of a thread itself.
-          resolvers: { ...graphcacheSettings.resolvers, Conversation: otherLists },
+          resolvers: { ...graphcacheSettings.resolvers, Query: rootLists, Conversation: otherLists },
           keys: { ...graphcacheSettings.keys, ...edgeKeys },
           updates: {
             Query: {

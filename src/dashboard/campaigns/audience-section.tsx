@@ -7,11 +7,13 @@ import {
   CampaignAudienceCountDocument,
   CampaignContactSearchDocument,
   CampaignGroupsDocument,
+  type CampaignGroupsQuery,
   type ContactFilter,
 } from '../documents.generated.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
-import { errorsOf, type UserError } from '../ui/user-errors.tsx';
+import { useAll } from '../ui/use-all.ts';
+import { errorsOf, type UserError, UserErrors } from '../ui/user-errors.tsx';
 import { AUDIENCES, type CampaignDraft, phonesOf } from './campaign-draft.ts';
 import { ListChooser } from './list-chooser.tsx';
 
@@ -48,11 +50,21 @@ export function AudienceSection({ draft, errors, onChange }: Props) {
   );
 }
 
+const groupsOf = ({ contactGroups }: CampaignGroupsQuery) => contactGroups;
+
 function GroupChoice({ draft, onChange }: Omit<Props, 'errors'>) {
   const { t, language } = useTexts();
-  const [{ data, fetching }] = useQuery({ query: CampaignGroupsDocument, requestPolicy: 'cache-and-network' });
-  const groups = data?.contactGroups?.nodes ?? [];
-  if (groups.length === 0) return <p className="muted">{fetching ? '…' : t('audience.noGroups')}</p>;
+  const {
+    rows: groups = [],
+    isBusy,
+    error,
+  } = useAll({
+    query: CampaignGroupsDocument,
+    connectionOf: groupsOf,
+    isFresh: true,
+  });
+  if (error) return <UserErrors failure={error} />;
+  if (groups.length === 0) return <p className="muted">{isBusy ? '…' : t('audience.noGroups')}</p>;
   return (
     <fieldset className="checks" aria-label={t('contacts.groups')}>
       {groups.map(({ id, name, contactsCount }) => (

@@ -1,9 +1,15 @@
 import { useState } from 'react';
 import { useQuery } from 'urql';
-import { type ContactFilter, FilterChoicesDocument } from '../documents.generated.ts';
+import {
+  type ContactFilter,
+  FilterChoicesDocument,
+  GroupChoicesDocument,
+  type GroupChoicesQuery,
+} from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { useAll } from '../ui/use-all.ts';
 import { type Condition, conditionsOf, filterOf, RULE_NAMES, RULES, type RuleName } from './contact-filter.ts';
 
 const TYPES = ['LEAD', 'CUSTOMER', 'GUEST'] as const;
@@ -121,14 +127,21 @@ function ConditionValue({ row, label, choices, onChange }: ValueProps) {
   );
 }
 
+const groupsOf = ({ contactGroups }: GroupChoicesQuery) => contactGroups;
+
 /** Choices for operands, as far as the session may read them. */
 function useChoices(): Readonly<Partial<Record<string, readonly Choice[]>>> {
   const { t } = useTexts();
   const { can, staff } = useAccount();
+  const { rows: groups } = useAll({
+    query: GroupChoicesDocument,
+    connectionOf: groupsOf,
+    isFresh: true,
+    pause: !can('GROUPS_READ'),
+  });
   const [{ data }] = useQuery({
     query: FilterChoicesDocument,
     variables: {
-      withGroups: can('GROUPS_READ'),
       withSources: can('SOURCES_READ'),
       withStatuses: can('STATUSES_READ'),
     },
@@ -138,7 +151,7 @@ function useChoices(): Readonly<Partial<Record<string, readonly Choice[]>>> {
     nodes?.map(({ id, name }) => ({ value: id, label: name })) ?? [];
   return {
     type: TYPES.map(value => ({ value, label: t(`contactType.${value}`) })),
-    group: named(data?.contactGroups?.nodes),
+    group: named(groups),
     source: named(data?.contactSources?.nodes),
     status: named(data?.contactStatuses?.nodes),
     staff: named(staff),

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import {
   type ConversationRowFragment,
   CreateTagDocument,
@@ -10,7 +10,9 @@ import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Menu } from '../ui/menu.tsx';
+import { useAll } from '../ui/use-all.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
+import { tagsOf } from './list-head.tsx';
 import { Notes } from './notes.tsx';
 
 interface Props {
@@ -50,18 +52,17 @@ export function Details({ conversation, isOpen, onClose }: Props) {
 function Tags({ conversation }: { readonly conversation: ConversationRowFragment }) {
   const { t } = useTexts();
   const { can } = useAccount();
-  const [{ data }, refetch] = useQuery({ query: InboxTagsDocument });
+  const { rows: all = [], reload } = useAll({ query: InboxTagsDocument, connectionOf: tagsOf });
   const [result, update] = useMutation(UpdateConversationDocument);
   const [created, create] = useMutation(CreateTagDocument);
   const [name, setName] = useState<string>();
   const { id, tags } = conversation;
-  const all = data?.tags?.nodes ?? [];
   const add = async (text: string): Promise<void> => {
     const { data: made } = await create({ input: { name: text } });
     const tag = made?.createTag?.tag;
     if (!tag) return;
     setName(undefined);
-    refetch({ requestPolicy: 'network-only' });
+    reload();
     await update({ input: { id, addTagIds: [tag.id] } });
   };
   return (
@@ -87,7 +88,7 @@ function Tags({ conversation }: { readonly conversation: ConversationRowFragment
           <Menu
             label={t('details.addTag')}
             buttonClass="tag add"
-            onOpen={() => refetch({ requestPolicy: 'network-only' })}
+            onOpen={reload}
             button={
               <>
                 <Icon name="plus" size={14} /> {t('details.addTag')}

@@ -150,10 +150,15 @@ export const forgetDrafts = (): void => void window.dispatchEvent(new Event(FORG
 
 const DraftsContext = createContext<DraftStore | undefined>(undefined);
 
-/** Keeps the drafts of who is signed in, through a reload of the tab, too. */
+/**
+ * Keeps the drafts of who is signed in, through a reload of the tab, too. Tokens of one account share those of a tab: a token that expires
+ * while something is being written is replaced by another one. A sign-out forgets them.
+ */
 export function DraftsProvider({ children }: { readonly children: ReactNode }) {
-  const { viewer } = useAccount();
-  const [drafts] = useState(() => createDrafts(viewer.staffMember?.id ?? viewer.token.id));
+  const { viewer, tenant, can } = useAccount();
+  const [drafts] = useState(() =>
+    createDrafts(viewer.staffMember?.id ?? (can('ACCOUNT_READ') ? `account.${tenant}` : viewer.token.id)),
+  );
   return <DraftsContext value={drafts}>{children}</DraftsContext>;
 }
 

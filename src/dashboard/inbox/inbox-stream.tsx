@@ -1,7 +1,6 @@
 import { use, useCallback, useEffect, useRef, useState } from 'react';
 import { type CombinedError, useClient, useSubscription } from 'urql';
 import { backoffMs } from '../../client/backoff.ts';
-import { ParleyError } from '../../client/client.ts';
 import { OTHER_VERSION } from '../api/graphql.ts';
 import {
   type ConversationRowFragment,
@@ -12,6 +11,7 @@ import {
 import { ConnectionContext } from '../session/connection.ts';
 import { useTexts } from '../texts/texts.tsx';
 import { failureTexts } from '../ui/user-errors.tsx';
+import { codeOf, mayPass } from './use-lasting.ts';
 import { reportReaction } from './use-reaction.ts';
 
 const TYPES: readonly EventType[] = [
@@ -51,22 +51,6 @@ export const MESSAGE_ADDED = 'parley:message-added';
  * detail is the conversation's id; after a merge, each of the two has an event.
  */
 export const CONVERSATION_REPLACED = 'parley:conversation-replaced';
-
-/** After these the stream begins anew; any other refusal of the gateway stays. */
-const PASSING: ReadonlySet<unknown> = new Set([
-  'SERVICE_UNAVAILABLE',
-  'RATE_LIMIT_EXCEEDED',
-  'INTERNAL_ERROR',
-  'CURSOR_EXPIRED',
-]);
-
-const codeOf = ({ networkError, graphQLErrors }: CombinedError): unknown =>
-  networkError instanceof ParleyError ? networkError.code : graphQLErrors[0]?.extensions['code'];
-
-function mayPass(error: CombinedError): boolean {
-  const code = codeOf(error);
-  return code === undefined || PASSING.has(code);
-}
 
 interface Props {
   /** A conversation changed (null: it is gone); `isStatusOnly` if a list that has it already shows the change. */

@@ -4,11 +4,13 @@ import {
   ConversationCountsDocument,
   InboxChannelsDocument,
   InboxTagsDocument,
+  type InboxTagsQuery,
   LiveCountsDocument,
 } from '../documents.generated.ts';
 import { useAccount } from '../session/account.tsx';
 import { useTexts } from '../texts/texts.tsx';
 import { Icon } from '../ui/icon.tsx';
+import { useAll } from '../ui/use-all.ts';
 import { type FilterChange, type InboxFilters, STATUSES, statusParam } from './filters.ts';
 
 interface Props {
@@ -18,6 +20,8 @@ interface Props {
 
 const SEARCH_AFTER_MS = 250;
 
+export const tagsOf = ({ tags }: InboxTagsQuery) => tags;
+
 /** Search and filters above the list. */
 export function ListHead({ filters, onChange }: Props) {
   const { t } = useTexts();
@@ -25,8 +29,7 @@ export function ListHead({ filters, onChange }: Props) {
   const [{ data: counted }] = useQuery({ query: ConversationCountsDocument, requestPolicy: 'cache-and-network' });
   const [{ data: live }] = useSubscription({ query: LiveCountsDocument });
   const counts = live?.conversationCounts ?? counted?.conversationCounts;
-  const [{ data: tagged }] = useQuery({ query: InboxTagsDocument });
-  const tags = tagged?.tags?.nodes ?? [];
+  const { rows: tags = [], reload: readTags } = useAll({ query: InboxTagsDocument, connectionOf: tagsOf });
   const [{ data: connected }] = useQuery({ query: InboxChannelsDocument, pause: !can('CHANNELS_READ') });
   const channels = connected?.channels?.nodes ?? [];
   const numbers = counts && {
@@ -88,6 +91,7 @@ export function ListHead({ filters, onChange }: Props) {
           <select
             aria-label={t('filter.tag')}
             value={filters.tag ?? ''}
+            onFocus={readTags}
             onChange={event => onChange({ tag: event.target.value })}
           >
             <option value="">{t('filter.anyTag')}</option>

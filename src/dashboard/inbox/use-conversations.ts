@@ -2,6 +2,7 @@ import { useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { type CombinedError, useClient, useQuery } from 'urql';
 import { type ConversationRowFragment, ConversationsDocument } from '../documents.generated.ts';
 import { filterOf, type InboxFilters, isShownBy } from './filters.ts';
+import { useLasting } from './use-lasting.ts';
 
 const PAGE = 30;
 /** Changes that come together are one look at the list. */
@@ -38,11 +39,25 @@ export function useConversations(filters: InboxFilters): Conversations {
     () => ({ filter: filterOf(filters), search: filters.search || undefined, first: PAGE }),
     [filters],
   );
-  const [{ data, fetching, error }, refetch] = useQuery({
+  const [{ data: present, fetching, error }, refetch] = useQuery({
     query: ConversationsDocument,
     variables,
     requestPolicy: 'cache-and-network',
   });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const reloadedAt = useRef(Number.NEGATIVE_INFINITY);
+  const reload = useCallback(() => {
+    timer.current ??= setTimeout(
+      () => {
+        timer.current = undefined;
+        reloadedAt.current = performance.now();
+        refetch({ requestPolicy: 'network-only' });
+      },
+      Math.max(REFETCH_AFTER_MS, reloadedAt.current + MIN_INTERVAL_MS - performance.now()),
+    );
+  }, [refetch]);
+  const data = useLasting({ key: variables, data: present, isBusy: fetching, error, reload });
   const nodes = data?.conversations?.nodes;
   const read = useRef<typeof variables>(undefined);
   if (!fetching && data) read.current = variables;
@@ -74,19 +89,6 @@ export function useConversations(filters: InboxFilters): Conversations {
   const known = useRef(rows);
   known.current = rows;
 
-  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const reloadedAt = useRef(Number.NEGATIVE_INFINITY);
-  const reload = useCallback(() => {
-    timer.current ??= setTimeout(
-      () => {
-        timer.current = undefined;
-        reloadedAt.current = performance.now();
-        refetch({ requestPolicy: 'network-only' });
-      },
-      Math.max(REFETCH_AFTER_MS, reloadedAt.current + MIN_INTERVAL_MS - performance.now()),
-    );
-  }, [refetch]);
   const take = useCallback<Conversations['take']>(
     (id, row, isStatusOnly) => {
       if (row) gone.current.delete(id);

@@ -4,6 +4,7 @@ import { THREAD_PAGE } from '../api/thread-updates.ts';
 import { ThreadDocument, type ThreadQuery } from '../documents.generated.ts';
 import { TIME_PASSED } from '../phone/clock-button.tsx';
 import { CONVERSATION_REPLACED, MESSAGE_ADDED, STREAM_STARTED } from './inbox-stream.tsx';
+import { useLasting } from './use-lasting.ts';
 import { useWindowEvent } from './window-event.ts';
 
 interface OpenedThread {
@@ -18,7 +19,7 @@ interface OpenedThread {
  * @param conversationKey its databaseId, as in the address
  */
 export function useThread(conversationKey: string): OpenedThread {
-  const [{ data, fetching, stale, error }, refetch] = useQuery({
+  const [{ data: present, fetching, stale, error }, refetch] = useQuery({
     query: ThreadDocument,
     variables: { id: conversationKey, last: THREAD_PAGE },
     requestPolicy: 'cache-and-network',
@@ -34,6 +35,7 @@ export function useThread(conversationKey: string): OpenedThread {
     return () => window.removeEventListener(MESSAGE_ADDED, note);
   }, [conversationKey]);
   const reload = (): void => refetch({ requestPolicy: 'network-only' });
+  const data = useLasting({ key: conversationKey, data: present, isBusy: fetching, error, reload });
   useWindowEvent(TIME_PASSED, reload);
   useWindowEvent(STREAM_STARTED, reload);
   const id = data?.conversation?.id;

@@ -257,8 +257,13 @@ async function open(
 
 async function staffOf(client: ParleyClient, { scopes }: Opened['viewer']): Promise<Opened['staff']> {
   if (!scopes.includes('STAFF_READ')) return [];
-  const { staffMembers } = await client.query(StaffMembersDocument, {});
-  return staffMembers?.nodes ?? [];
+  const staff: Opened['staff'][number][] = [];
+  for (let after: string | null | undefined; after !== null; ) {
+    const { staffMembers } = await client.query(StaffMembersDocument, { after });
+    staff.push(...(staffMembers?.nodes ?? []));
+    after = staffMembers?.pageInfo.hasNextPage ? staffMembers.pageInfo.endCursor : null;
+  }
+  return staff;
 }
 
 const narrowingsAfter = ({ narrowings, viewer }: Opened, { viewer: next = viewer }: Partial<Opened>): number =>

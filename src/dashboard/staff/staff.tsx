@@ -1,9 +1,10 @@
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import {
   DeleteStaffMemberDocument,
   RevokeStaffSessionsDocument,
   StaffDocument,
+  type StaffQuery,
   type StaffRole,
   UpdateStaffMemberDocument,
 } from '../documents.generated.ts';
@@ -16,24 +17,25 @@ import { Empty } from '../ui/empty.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { TableBox } from '../ui/table-box.tsx';
+import { useAll } from '../ui/use-all.ts';
 import { UserErrors } from '../ui/user-errors.tsx';
 import { NewStaffMember } from './new-staff-member.tsx';
 import { ROLES } from './roles.ts';
+
+const peopleOf = ({ staffMembers }: StaffQuery) => staffMembers;
 
 /** The people of the account: their roles, and an end to their sessions. */
 export default function Staff() {
   const { t } = useTexts();
   const { can, viewer } = useAccount();
   const dates = useDates();
-  const [{ data }, refetch] = useQuery({ query: StaffDocument, requestPolicy: 'cache-and-network' });
+  const { rows: people, reload, error } = useAll({ query: StaffDocument, connectionOf: peopleOf, isFresh: true });
   const [updated, update] = useMutation(UpdateStaffMemberDocument);
   const [deleted, remove] = useMutation(DeleteStaffMemberDocument);
   const [revoked, revoke] = useMutation(RevokeStaffSessionsDocument);
   const [isNew, setNew] = useState(false);
   const [ended, setEnded] = useState<string>();
-  const reload = (): void => refetch({ requestPolicy: 'network-only' });
   const mayWrite = can('STAFF_WRITE');
-  const people = data?.staffMembers?.nodes ?? [];
   return (
     <Page
       title={t('nav.staff')}
@@ -52,15 +54,15 @@ export default function Staff() {
           ...(deleted.data?.deleteStaffMember?.userErrors ?? []),
           ...(revoked.data?.revokeStaffSessions?.userErrors ?? []),
         ]}
-        failure={updated.error ?? deleted.error ?? revoked.error}
+        failure={updated.error ?? deleted.error ?? revoked.error ?? error}
       />
       {ended !== undefined && (
         <p className="notice good" role="status">
           {t('staff.ended', { name: ended })}
         </p>
       )}
-      {data && people.length === 0 && <Empty title={t('staff.noneTitle')} text={t('staff.none')} example="staff" />}
-      {people.length > 0 && (
+      {people?.length === 0 && <Empty title={t('staff.noneTitle')} text={t('staff.none')} example="staff" />}
+      {people && people.length > 0 && (
         <TableBox label={t('nav.staff')}>
           <table>
             <thead>

@@ -1,7 +1,8 @@
 import { useState } from 'react';
-import { useMutation, useQuery } from 'urql';
+import { useMutation } from 'urql';
 import {
   AccessTokensDocument,
+  type AccessTokensQuery,
   CreateAccessTokenDocument,
   RevokeAccessTokenDocument,
   type Scope,
@@ -16,17 +17,20 @@ import { atFields, FormDialog } from '../ui/form-dialog.tsx';
 import { Icon } from '../ui/icon.tsx';
 import { Page } from '../ui/page.tsx';
 import { TableBox } from '../ui/table-box.tsx';
+import { useAll } from '../ui/use-all.ts';
 import { errorsOf, UserErrors } from '../ui/user-errors.tsx';
+
+const tokensOf = ({ accessTokens }: AccessTokensQuery) => accessTokens;
 
 /** The tokens of programs and browsers. */
 export default function Tokens() {
   const { t } = useTexts();
   const { can, viewer } = useAccount();
   const dates = useDates();
-  const [{ data }, refetch] = useQuery({ query: AccessTokensDocument, requestPolicy: 'cache-and-network' });
+  const { rows, reload, error } = useAll({ query: AccessTokensDocument, connectionOf: tokensOf, isFresh: true });
   const [revoked, revoke] = useMutation(RevokeAccessTokenDocument);
   const [isNew, setNew] = useState(false);
-  const tokens = (data?.accessTokens?.nodes ?? []).filter(({ revokedAt }) => revokedAt === null);
+  const tokens = (rows ?? []).filter(({ revokedAt }) => revokedAt === null);
   return (
     <Page
       title={t('nav.tokens')}
@@ -39,7 +43,7 @@ export default function Tokens() {
         )
       }
     >
-      <UserErrors errors={revoked.data?.revokeAccessToken?.userErrors ?? []} failure={revoked.error} />
+      <UserErrors errors={revoked.data?.revokeAccessToken?.userErrors ?? []} failure={revoked.error ?? error} />
       <TableBox label={t('nav.tokens')}>
         <table>
           <thead>
@@ -80,7 +84,7 @@ export default function Tokens() {
                       question={t('tokens.revokeTitle', { name })}
                       consequence={t('tokens.revokeText')}
                       action={t('tokens.revoke')}
-                      onConfirm={() => revoke({ input: { id } }).then(() => refetch({ requestPolicy: 'network-only' }))}
+                      onConfirm={() => revoke({ input: { id } }).then(reload)}
                     >
                       {t('tokens.revoke')}
                     </ConfirmButton>
@@ -96,7 +100,7 @@ export default function Tokens() {
           scopes={viewer.scopes}
           onClose={() => {
             setNew(false);
-            refetch({ requestPolicy: 'network-only' });
+            reload();
           }}
         />
       )}
