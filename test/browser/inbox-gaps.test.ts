@@ -4,6 +4,7 @@ import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
+import { countWordedTimes } from './worded-times.ts';
 
 let gateway: TestGateway;
 let browser: Browser;
@@ -321,20 +322,8 @@ test('a key in the composer renders no message anew, however many there are', as
   const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
   await rowOf(page, 'Person 160').click();
   await expect.poll(() => logOf(page).getByRole('article').count()).toBe(40);
-  // Each message words its time when it is rendered.
-  await page.evaluate(() => {
-    const { get } = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format') ?? {};
-    let count = 0;
-    Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
-      get() {
-        count += 1;
-        document.documentElement.dataset['worded'] = String(count);
-        return get?.call(this);
-      },
-    });
-  });
+  const worded = await countWordedTimes(page);
   const composer = page.getByLabel('Message', { exact: true });
-  const worded = async (): Promise<number> => Number(await page.locator('html').getAttribute('data-worded'));
   await composer.pressSequentially('a');
   // The minute, or an event, may render the list beside it at the same moment: not at every key.
   const ofOneKey = async (): Promise<number> => {

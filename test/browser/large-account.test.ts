@@ -4,6 +4,7 @@ import { dataOf, payloadOf } from '../support/answers.ts';
 import { startGateway, type TestGateway } from '../support/gateway.ts';
 import { launchChromium } from './chromium.ts';
 import { openDashboard } from './dashboard.ts';
+import { countWordedTimes } from './worded-times.ts';
 
 /** An account with more of everything than one answer has. */
 
@@ -113,19 +114,7 @@ test('an event renders the row of its conversation, not those beside it', async 
   for (let person = 10; person < 40; person += 1) write(person, 'Hello');
   const { page } = await openDashboard(browser, gateway.url, gateway.tenant.token);
   await expect.poll(() => listOf(page).getByRole('listitem').count()).toBeGreaterThanOrEqual(30);
-  // Each row words its time when it is rendered.
-  await page.evaluate(() => {
-    const { get } = Object.getOwnPropertyDescriptor(Intl.DateTimeFormat.prototype, 'format') ?? {};
-    let count = 0;
-    Object.defineProperty(Intl.DateTimeFormat.prototype, 'format', {
-      get() {
-        count += 1;
-        document.documentElement.dataset['worded'] = String(count);
-        return get?.call(this);
-      },
-    });
-  });
-  const worded = async (): Promise<number> => Number(await page.locator('html').getAttribute('data-worded'));
+  const worded = await countWordedTimes(page);
   let turn = 0;
   // The minute may render all rows at the same moment: not at every event.
   const ofOneEvent = async (): Promise<number> => {
