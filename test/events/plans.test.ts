@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Db } from '../../src/database/database.ts';
 import { readTenant } from '../../src/events/log.sql.ts';
@@ -6,6 +5,7 @@ import { findNextRange } from '../../src/events/readers.sql.ts';
 import { findOtherEvent } from '../../src/events/set-aside.sql.ts';
 import { areAnyLeftToBots } from '../../src/features/bots/reply/inbox.sql.ts';
 import { openTestDatabase } from '../support/database.ts';
+import { rowsReadBy } from '../support/rows-read.ts';
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
@@ -27,21 +27,9 @@ const [KNOWN, LATER] = [1_000, 20_000];
 const LAST_KNOWN = { xid: BigInt(1_000 + KNOWN / 50 - 1), seq: KNOWN };
 const HORIZON = { xid: 1_000_000n, seq: 0 };
 
-async function counted(trx: Db): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as count from pg_stat_xact_user_tables where relname like 'events\\_%'`.execute(
-    trx,
-  );
-  return rows[0]?.count ?? 0;
-}
-
 /** The number of events that some work reads. */
 const eventsRead = (work: (trx: Db) => Promise<void>): Promise<number> =>
-  opened.db.transaction(async trx => {
-    const before = await counted(trx);
-    await work(trx);
-    return (await counted(trx)) - before;
-  });
+  opened.db.transaction(trx => rowsReadBy(trx, ['events'], () => work(trx)));
 
 test('a reader that is behind reads the events of its next range only, whatever the statistics say', async () => {
   const read = await eventsRead(async trx => {

@@ -8,7 +8,7 @@ import { countMoved, getFormerIds } from '../../../src/features/contacts/merging
 import { findContacts, getContacts, getIdentitiesOf } from '../../../src/features/contacts/store.ts';
 import { channelUserId } from '../../../src/features/messages/send/recipient.sql.ts';
 import { openTestDatabase } from '../../support/database.ts';
-import { mostRowsRead } from '../../support/rows-read.ts';
+import { mostRowsRead, stopAutovacuum } from '../../support/rows-read.ts';
 
 /** Tables without statistics, as after a restore. */
 
@@ -21,7 +21,7 @@ const TABLES = ['contacts', 'contact_merges', 'contact_merge_rows', 'contact_ide
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
   opened = await openTestDatabase();
-  for (const table of TABLES) await opened.database.query(`alter table ${table} set (autovacuum_enabled = off)`);
+  await stopAutovacuum(opened.database, TABLES);
   await opened.db.transaction(async trx => {
     // The tenant is not needed.
     await sql`set local session_replication_role = replica`.execute(trx);

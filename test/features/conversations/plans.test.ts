@@ -9,7 +9,7 @@ import {
   lockOrInsertConversations,
 } from '../../../src/features/conversations/state.sql.ts';
 import { openTestDatabase } from '../../support/database.ts';
-import { mostRowsRead } from '../../support/rows-read.ts';
+import { mostRowsRead, stopAutovacuum } from '../../support/rows-read.ts';
 
 /** Tables without statistics, as after a restore. */
 
@@ -25,10 +25,7 @@ let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
   opened = await openTestDatabase();
   const { database } = opened;
-  const tables = await database.query<{ name: string }>(
-    "select oid::regclass as name from pg_class where relkind = 'r' and relname ~ '^(contacts|conversations|messages_.*)$'",
-  );
-  for (const { name } of tables) await database.query(`alter table ${name} set (autovacuum_enabled = off)`);
+  await stopAutovacuum(database, TABLES);
   await opened.db.transaction(async trx => {
     // The tenant and the channel are not needed.
     await sql`set local session_replication_role = replica`.execute(trx);

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Db } from '../../../src/database/database.ts';
 import { readThread } from '../../../src/features/messages/thread.sql.ts';
 import { openTestDatabase } from '../../support/database.ts';
+import { stopAutovacuum } from '../../support/rows-read.ts';
 
 const MESSAGES = 5_000;
 const PAGE = 40;
@@ -12,10 +13,7 @@ let ids: readonly string[];
 beforeAll(async () => {
   opened = await openTestDatabase();
   const { database, db } = opened;
-  const tables = await database.query<{ name: string }>(
-    "select oid::regclass as name from pg_class where relkind = 'r' and relname ~ '^message(s|_states)_'",
-  );
-  for (const { name } of tables) await database.query(`alter table ${name} set (autovacuum_enabled = off)`);
+  await stopAutovacuum(database, ['messages', 'message_states']);
   await database.query('analyze messages, message_states');
   await db.transaction(async trx => {
     // The conversation is not needed.

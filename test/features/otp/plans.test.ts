@@ -4,7 +4,7 @@ import type { Db } from '../../../src/database/database.ts';
 import { lockCodes, writeContacts } from '../../../src/features/otp/codes.sql.ts';
 import { endCodes, getOtps, getSentOtps, type MessageOfContact } from '../../../src/features/otp/store.ts';
 import { openTestDatabase } from '../../support/database.ts';
-import { mostRowsRead } from '../../support/rows-read.ts';
+import { mostRowsRead, stopAutovacuum } from '../../support/rows-read.ts';
 
 /** Tables without statistics, as after a restore. */
 
@@ -18,10 +18,7 @@ let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
   opened = await openTestDatabase();
   const { database } = opened;
-  const tables = await database.query<{ name: string }>(
-    "select oid::regclass as name from pg_class where relkind = 'r' and relname ~ '^(otps|messages_.*)$'",
-  );
-  for (const { name } of tables) await database.query(`alter table ${name} set (autovacuum_enabled = off)`);
+  await stopAutovacuum(database, ['otps', 'messages']);
   await opened.db.transaction(async trx => {
     // The tenant and the contacts are not needed.
     await sql`set local session_replication_role = replica`.execute(trx);

@@ -8,6 +8,7 @@ import {
   countReplies,
 } from '../../../../src/features/campaigns/recipients/progress.sql.ts';
 import { openTestDatabase } from '../../../support/database.ts';
+import { rowsReadBy, stopAutovacuum } from '../../../support/rows-read.ts';
 
 const CAMPAIGNS = 4;
 /** Of each campaign; every person is a recipient of each. */
@@ -15,17 +16,14 @@ const PEOPLE = 5_000;
 const MERGES = 5_000;
 /** Of each kind. */
 const EVENTS = 50;
-const TABLES = 'campaigns, campaign_recipients, contact_merges, events, messages';
+const TABLES = ['campaigns', 'campaign_recipients', 'contact_merges', 'events', 'messages'];
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
   opened = await openTestDatabase();
   const { database } = opened;
-  const tables = await database.query<{ name: string }>(
-    "select oid::regclass as name from pg_class where relkind = 'r' and relname ~ '^(campaigns|campaign_recipients|contact_merges|events_|messages_)'",
-  );
-  for (const { name } of tables) await database.query(`alter table ${name} set (autovacuum_enabled = off)`);
-  await database.query(`analyze ${TABLES}`);
+  await stopAutovacuum(database, TABLES);
+  await database.query(`analyze ${TABLES.join(', ')}`);
   const add = (text: string, values: readonly unknown[]) =>
     opened.db.transaction(async trx => {
       // The contacts are not needed.
@@ -72,13 +70,6 @@ beforeAll(async () => {
 });
 afterAll(() => opened.close());
 
-/** Rows that this connection has read; the server counts them in groups of transactions. */
-async function rowsRead(trx: Db): Promise<number> {
-  const { rows } = await sql<{ read: number }>`
-    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables`.execute(trx);
-  return rows[0]?.read ?? 0;
-}
-
 class Rollback extends Error {}
 
 /** @returns how many rows a statement reads for the events of one transaction; it changes nothing */
@@ -90,9 +81,7 @@ async function readBy(
   const range = { after: { xid, seq: 0 }, until: { xid, seq: Number.MAX_SAFE_INTEGER } };
   await opened.db
     .transaction(async trx => {
-      const before = await rowsRead(trx);
-      expect(await count(trx, range)).not.toEqual([]);
-      read = (await rowsRead(trx)) - before;
+      read = await rowsReadBy(trx, undefined, async () => expect(await count(trx, range)).not.toEqual([]));
       throw new Rollback();
     })
     .catch((error: unknown) => {
@@ -103,7 +92,7 @@ async function readBy(
 
 describe.each(['of empty tables', 'of these rows'])('with statistics %s', which => {
   beforeAll(async () => {
-    if (which === 'of these rows') await opened.database.query(`analyze ${TABLES}`);
+    if (which === 'of these rows') await opened.database.query(`analyze ${TABLES.join(', ')}`);
   });
 
   // A few rows an event and campaign. All merges, or all recipients, are thousands for each event.

@@ -8,16 +8,16 @@ import { countPeople } from '../../../../src/features/campaigns/preview/preview.
 import { insertRecipients } from '../../../../src/features/campaigns/run/prepare.sql.ts';
 import { contactsWhere } from '../../../../src/features/contacts/list.ts';
 import { openTestDatabase } from '../../../support/database.ts';
+import { rowsReadBy, stopAutovacuum } from '../../../support/rows-read.ts';
 
 /** Of a tenant, all in one group and one list. */
 const PEOPLE = 2_000;
-const TABLES = 'contacts, contact_groups, campaign_list_rows, contact_merges, campaign_recipients';
+const TABLES = ['contacts', 'contact_groups', 'campaign_list_rows', 'contact_merges', 'campaign_recipients'];
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
   opened = await openTestDatabase();
-  for (const table of TABLES.split(', '))
-    await opened.database.query(`alter table ${table} set (autovacuum_enabled = off)`);
+  await stopAutovacuum(opened.database, TABLES);
 });
 afterAll(() => opened.close());
 
@@ -46,17 +46,10 @@ const fill = (tenantId: number) =>
 class Rollback extends Error {}
 
 /** @returns how many rows a statement reads; it changes nothing */
-async function rowsReadBy(run: (trx: Db) => Promise<unknown>): Promise<number> {
-  const rowsRead = async (trx: Db): Promise<number> =>
-    (
-      await sql<{ read: number }>`
-        select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables`.execute(trx)
-    ).rows[0]?.read ?? 0;
+async function readBy(run: (trx: Db) => Promise<unknown>): Promise<number> {
   let read = Number.NaN;
   await inReplica(async trx => {
-    const before = await rowsRead(trx);
-    await run(trx);
-    read = (await rowsRead(trx)) - before;
+    read = await rowsReadBy(trx, undefined, () => run(trx));
     throw new Rollback();
   }).catch((error: unknown) => {
     if (!(error instanceof Rollback)) throw error;
@@ -79,11 +72,11 @@ async function expectFewRead(tenantId: number, ...filters: readonly Filter[]): P
   ];
   for (const [audience, count] of audiences) {
     const members = membersOf(tenantId, audience, filter => contactsWhere(tenantId, filter));
-    const written = await rowsReadBy(async trx => {
+    const written = await readBy(async trx => {
       await planMembers(trx, members);
       expect((await insertRecipients(trx, 1, members, 0, 20_000)).added).toBe(count);
     });
-    const counted = await rowsReadBy(async trx => {
+    const counted = await readBy(async trx => {
       await planMembers(trx, members);
       const people = await countPeople(trx, members, QUERY);
       expect(people.reduce((sum, one) => sum + one.count, 0)).toBe(count);
@@ -105,20 +98,20 @@ describe('an audience is read once, for the recipients and for the preview', () 
   });
 
   test('by a tenant that the statistics of the tables do not know yet', async () => {
-    await opened.database.query(`analyze ${TABLES}`);
+    await opened.database.query(`analyze ${TABLES.join(', ')}`);
     await fill(2);
     await expectFewRead(2, { groupId: { eq: '2' } }, { groupId: { in: ['2', '99'] } });
   });
 
   test('with statistics of empty tables', async () => {
-    await opened.database.query(`truncate ${TABLES} cascade`);
-    await opened.database.query(`analyze ${TABLES}`);
+    await opened.database.query(`truncate ${TABLES.join(', ')} cascade`);
+    await opened.database.query(`analyze ${TABLES.join(', ')}`);
     await fill(3);
     await expectFewRead(3, { groupId: { eq: '3' } }, { groupId: { in: ['3', '99'] } });
   });
 
   test('with statistics of these rows', async () => {
-    await opened.database.query(`analyze ${TABLES}`);
+    await opened.database.query(`analyze ${TABLES.join(', ')}`);
     await expectFewRead(3);
   });
 });

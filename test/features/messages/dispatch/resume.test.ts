@@ -1,8 +1,8 @@
-import { sql } from 'kysely';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import type { Db } from '../../../../src/database/database.ts';
 import { beginTriesAnew, extendDoubt } from '../../../../src/features/messages/dispatch/outbox.sql.ts';
 import { openTestDatabase } from '../../../support/database.ts';
+import { rowsReadBy } from '../../../support/rows-read.ts';
 
 let opened: Awaited<ReturnType<typeof openTestDatabase>>;
 beforeAll(async () => {
@@ -21,21 +21,8 @@ const fill = (numbers: string) =>
     set session_replication_role = default`);
 
 /** @returns how many rows of the outbox it reads */
-const rowsReadBy = (run: (trx: Db) => Promise<void>): Promise<number> =>
-  opened.db.transaction(async trx => {
-    // Includes what the connection read shortly before.
-    const before = await rowsRead(trx);
-    await run(trx);
-    return (await rowsRead(trx)) - before;
-  });
-
-async function rowsRead(trx: Db): Promise<number> {
-  const { rows } = await sql<{ count: number }>`
-    select (seq_tup_read + idx_tup_fetch)::int as count from pg_stat_xact_user_tables where relname = 'outbox'`.execute(
-    trx,
-  );
-  return rows[0]?.count ?? Number.NaN;
-}
+const readBy = (run: (trx: Db) => Promise<void>): Promise<number> =>
+  opened.db.transaction(trx => rowsReadBy(trx, ['outbox'], () => run(trx)));
 
 const LANE = { queue: 'outbox', tenantId: 1, key: '1:1', epoch: 1 };
 
@@ -51,13 +38,13 @@ describe.each([
   });
 
   test('resuming a channel reads its waiting messages once, and writes those that were tried by their keys', async () => {
-    expect(await rowsReadBy(trx => beginTriesAnew(trx, 1, 1))).toBeLessThan(1.5 * WAITING);
+    expect(await readBy(trx => beginTriesAnew(trx, 1, 1))).toBeLessThan(1.5 * WAITING);
     const left = await opened.database.query('select from outbox where first_tried_at is not null');
     expect(left).toEqual([]);
   });
 
   test('a take-over of a channel reads its waiting messages once, and writes those in doubt by their keys', async () => {
-    expect(await rowsReadBy(trx => extendDoubt(trx, LANE))).toBeLessThan(1.5 * WAITING);
+    expect(await readBy(trx => extendDoubt(trx, LANE))).toBeLessThan(1.5 * WAITING);
     const [restarted] = await opened.database.query(
       "select count(*)::int as count from outbox where dispatched_at > now() - interval '30 minutes'",
     );

@@ -5,6 +5,7 @@ import { storePrices } from '../../../../src/features/messages/pricing/store-pri
 import { applyStatuses } from '../../../../src/features/messages/statuses/apply-statuses.ts';
 import type { MessageStatus } from '../../../../src/network/network.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
+import { rowsReadBy } from '../../../support/rows-read.ts';
 import { accountOf } from '../statistics/fixture.ts';
 
 let gateway: TestGateway;
@@ -16,13 +17,7 @@ afterAll(() => gateway.stop());
 const BATCH = 50;
 const MESSAGES = 20 * BATCH;
 
-/** Rows of messages, their prices and their ids at the network that this transaction has read. */
-async function rowsRead(trx: Db): Promise<number> {
-  const { rows } = await sql<{ read: number }>`
-    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
-    where relname ~ '^(messages|message_pricing|message_wamids|message_states|message_updates)'`.execute(trx);
-  return rows[0]?.read ?? 0;
-}
+const TABLES = ['messages', 'message_pricing', 'message_wamids', 'message_states', 'message_updates'];
 
 /** How often this transaction has used an index that finds no single price: for a look-up by message, it is read whole for the account. */
 async function scansOfTimes(trx: Db): Promise<number> {
@@ -44,15 +39,14 @@ test('a status finds its message and its price by key, with plans that were made
     );
   const { db } = gateway.gateway.resources;
   const { total: read, scans } = await db.transaction(async trx => {
-    const apply = async (ids: readonly string[], status: MessageStatus): Promise<number> => {
-      const before = await rowsRead(trx);
-      const updates = ids.map(id => ({ messageId: id, wamid: `wamid.${id}`, status, at: new Date().toISOString() }));
-      await applyStatuses(trx, account.tenantId, updates, Date.now());
-      const pricing = { model: 'PMP', type: 'regular', category: 'utility', isBillable: true };
-      const priced = updates.map(update => ({ ...update, channelId: account.channelId, pricing }));
-      await storePrices(trx, account.tenantId, priced, Date.now());
-      return (await rowsRead(trx)) - before;
-    };
+    const apply = (ids: readonly string[], status: MessageStatus): Promise<number> =>
+      rowsReadBy(trx, TABLES, async () => {
+        const updates = ids.map(id => ({ messageId: id, wamid: `wamid.${id}`, status, at: new Date().toISOString() }));
+        await applyStatuses(trx, account.tenantId, updates, Date.now());
+        const pricing = { model: 'PMP', type: 'regular', category: 'utility', isBillable: true };
+        const priced = updates.map(update => ({ ...update, channelId: account.channelId, pricing }));
+        await storePrices(trx, account.tenantId, priced, Date.now());
+      });
     await apply(await add(1), 'sent');
     const ids = await add(MESSAGES);
     let total = 0;

@@ -8,6 +8,7 @@ import { claimDue, settle } from '../../../../src/features/messages/dispatch/out
 import { payloadOf } from '../../../support/answers.ts';
 import { startGateway, type TestGateway } from '../../../support/gateway.ts';
 import { ANY_TIMELINE } from '../../../support/lane.ts';
+import { rowsReadBy } from '../../../support/rows-read.ts';
 import { newPhone } from '../../../support/seed.ts';
 import { type Account, accountOf } from '../statistics/fixture.ts';
 
@@ -25,14 +26,6 @@ afterAll(() => gateway.stop());
 const AT = '2026-01-01T00:00:00.000Z';
 const BATCH = 50;
 const MESSAGES = 20 * BATCH;
-
-/** Rows of the outbox, or of the log, that this transaction has read. */
-async function rowsRead(trx: Db, tables: 'outbox' | 'events'): Promise<number> {
-  const { rows } = await sql<{ read: number }>`
-    select sum(seq_tup_read + coalesce(idx_tup_fetch, 0))::int as read from pg_stat_xact_user_tables
-    where relname ~ ${`^${tables}($|_2|_default)`}`.execute(trx);
-  return rows[0]?.read ?? 0;
-}
 
 /** Accepted messages, each to a person of its own. @returns their ids, in order */
 const addMessages = (to: Account, count: number): Promise<string[]> =>
@@ -54,15 +47,16 @@ test('messages find their queues by key, however many wait', async () => {
   const read = await gateway.gateway.resources.db.transaction(async trx => {
     await enqueue(trx, account, ids.slice(0, 1));
     for (let from = 1; from < ids.length; from += BATCH) await enqueue(trx, account, ids.slice(from, from + BATCH));
-    const before = await rowsRead(trx, 'outbox');
-    // The second messages of the same people: each looks for the last one of its queue.
-    const seconds = await sql<{ id: string }>`
-      insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
-      select tenant_id, message_id_at(floor(extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')), conversation_id, contact_id, channel_id, direction, type, body, created_at
-      from messages where tenant_id = ${account.tenantId} returning id`.execute(trx);
-    const again = seconds.rows.map(({ id }) => id);
-    for (let from = 0; from < again.length; from += BATCH) await enqueue(trx, account, again.slice(from, from + BATCH));
-    return (await rowsRead(trx, 'outbox')) - before;
+    return rowsReadBy(trx, ['outbox'], async () => {
+      // The second messages of the same people: each looks for the last one of its queue.
+      const seconds = await sql<{ id: string }>`
+        insert into messages (tenant_id, id, conversation_id, contact_id, channel_id, direction, type, body, created_at)
+        select tenant_id, message_id_at(floor(extract(epoch from now()) * 1000)::bigint, nextval('message_arrivals')), conversation_id, contact_id, channel_id, direction, type, body, created_at
+        from messages where tenant_id = ${account.tenantId} returning id`.execute(trx);
+      const again = seconds.rows.map(({ id }) => id);
+      for (let from = 0; from < again.length; from += BATCH)
+        await enqueue(trx, account, again.slice(from, from + BATCH));
+    });
   });
   // Two or three look-ups of each. A scan of the account's queue reads a thousand rows and more for each batch, or each message.
   expect(read).toBeLessThan(MESSAGES * 8);
@@ -109,13 +103,13 @@ test.each(PLANNED)(
         // A level of an index costs more, as the many levels of a large one do.
         await sql`set local cpu_operator_cost = 0.1`.execute(trx);
       }
-      const before = await rowsRead(trx, 'outbox');
-      for (let from = 0; from < ids.length; from += BATCH) await postpone(ids.slice(from, from + BATCH));
-      for (let from = 0; from < ids.length; from += BATCH) {
-        const which = from % (2 * BATCH) === 0 ? 'all' : 'waiting';
-        expect(await settle(trx, refs.slice(from, from + BATCH), which)).toHaveLength(BATCH);
-      }
-      return (await rowsRead(trx, 'outbox')) - before;
+      return rowsReadBy(trx, ['outbox'], async () => {
+        for (let from = 0; from < ids.length; from += BATCH) await postpone(ids.slice(from, from + BATCH));
+        for (let from = 0; from < ids.length; from += BATCH) {
+          const which = from % (2 * BATCH) === 0 ? 'all' : 'waiting';
+          expect(await settle(trx, refs.slice(from, from + BATCH), which)).toHaveLength(BATCH);
+        }
+      });
     });
     // Some look-ups of each. A scan of the queue reads all its rows for each batch, and more.
     expect(read).toBeLessThan(MESSAGES * 10);
@@ -142,10 +136,10 @@ test('messages are claimed by key, however many wait', async () => {
       trx,
     );
     const front = new QueueFront();
-    const before = await rowsRead(trx, 'outbox');
-    for (let from = 1; from < ids.length; from += BATCH)
-      expect(await claim(front)).toEqual(ids.slice(from, from + BATCH));
-    return (await rowsRead(trx, 'outbox')) - before;
+    return rowsReadBy(trx, ['outbox'], async () => {
+      for (let from = 1; from < ids.length; from += BATCH)
+        expect(await claim(front)).toEqual(ids.slice(from, from + BATCH));
+    });
   });
   // Some look-ups of each. A scan of the queue reads a thousand rows for each claim.
   expect(read).toBeLessThan(MESSAGES * 6);
@@ -171,10 +165,10 @@ test('the tailer reads the events after its place, however many the partition ho
     const all = await readAll(trx, { xid: 0n, seq: 0 }, end, MESSAGES * 2, wanted);
     const last = all.at(-6);
     if (!last) throw new Error('The events were not read.');
-    const before = await rowsRead(trx, 'events');
-    const tail = await readAll(trx, { xid: BigInt(last.xid), seq: last.seq }, end, 500, wanted);
-    expect(tail).toHaveLength(5);
-    return (await rowsRead(trx, 'events')) - before;
+    return rowsReadBy(trx, ['events'], async () => {
+      const tail = await readAll(trx, { xid: BigInt(last.xid), seq: last.seq }, end, 500, wanted);
+      expect(tail).toHaveLength(5);
+    });
   });
   expect(read).toBeLessThan(50);
 });
